@@ -1,4 +1,4 @@
-//! Compresses and decompresses gzip in memory, and zstd with the feature `zstd`.
+//! Compresses and decompresses gzip, and decompresses zlib and zstd; the feature `zstd` adds writing zstd.
 //!
 //! Equal input deflates to equal bytes, on one thread or several. Files are written without a name or a time, and
 //! inflated within [`Limits`]. Other compressions are recognised by their magic numbers and named in the error.
@@ -11,18 +11,21 @@ mod deflater;
 mod gunzip;
 mod inflater;
 mod level;
+mod snappy;
 pub(crate) mod window;
-#[cfg(feature = "zstd")]
+mod zlib;
 mod zstd;
 
 use std::borrow::Cow;
+use std::io::Read;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use crate::error::{Error, ErrorKind, GzipFault, Result};
+use crate::error::{Error, ErrorKind, GzipFault, Result, unreadable};
 use crate::limits::{Limits, within};
 
 use self::gunzip::{Gunzip, Inflated};
+use self::zlib::zlib;
 
 pub use self::deflater::{deflate, deflate_in_parallel};
 
@@ -36,7 +39,7 @@ pub use self::zstd::zstd;
 /// The names and magic numbers of compressions. bzip2 and zlib need more than a magic number ([`magic`]).
 const MAGICS: [(&str, &[u8]); 7] = [
     ("gzip", gunzip::GZIP),
-    ("zstd", b"\x28\xb5\x2f\xfd"),
+    ("zstd", zstd::FRAME),
     ("xz", b"\xfd7zXZ\0"),
     ("lz4", b"\x04\x22\x4d\x18"),
     ("snappy", b"\xff\x06\0\0sNaPpY"),
@@ -89,8 +92,8 @@ fn is_zlib(bytes: &[u8]) -> bool {
     }
 }
 
-/// Decompresses gzip. Returns uncompressed bytes unchanged, and the concatenated content of several
-/// members.
+/// Decompresses gzip, zlib or zstd. Returns uncompressed bytes unchanged, and the concatenated content of several
+/// gzip members or zstd frames, which count as members.
 ///
 /// Limits apply while inflating, so a bomb costs no more than they allow. Every checksum and every size
 /// is verified. Only zeros, the padding of tapes, may follow the last member.
@@ -112,9 +115,8 @@ fn is_zlib(bytes: &[u8]) -> bool {
 /// # Errors
 ///
 /// - [`ErrorKind::Limit`]: the file exceeds `max_input_bytes`, `max_gzip_members` or `max_decompressed_bytes`.
-/// - [`ErrorKind::Malformed`]: the gzip is truncated, damaged or followed by other data.
-/// - [`ErrorKind::Unrecognised`]: another compression, or gzip inside gzip. The feature `zstd` adds zstd, whose
-///   frames count as members.
+/// - [`ErrorKind::Malformed`]: the data is truncated, damaged or followed by other data.
+/// - [`ErrorKind::Unrecognised`]: another compression, or gzip inside gzip.
 ///
 /// The offset of such an error is an offset in `bytes`, not in the inflated data.
 pub fn inflate<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, [u8]>> {
@@ -128,8 +130,8 @@ pub(crate) struct Unpacked<'a> {
     pub(crate) members: u64,
     /// The number of zeros after the last member.
     pub(crate) padding: usize,
-    /// The number of zstd frames; 0 if the file is not zstd.
-    pub(crate) frames: u64,
+    /// The name of the compression.
+    pub(crate) packing: Option<&'static str>,
     /// The inflated lengths of the non-empty gzip members.
     pub(crate) lengths: Vec<usize>,
 }
@@ -141,13 +143,23 @@ impl Unpacked<'_> {
     }
 
     /// Compresses other bytes in the same way.
-    pub(crate) fn again(&self, bytes: Vec<u8>) -> Vec<u8> {
-        match (self.members, self.frames) {
-            (0, 0) => bytes,
+    ///
+    /// # Errors
+    ///
+    /// This build cannot write the compression.
+    pub(crate) fn again(&self, bytes: Vec<u8>) -> Result<Vec<u8>, &'static str> {
+        Ok(match self.packing {
+            Some("gzip") => deflate(&bytes, Level::DEFAULT),
+            Some("zlib") => zlib(&bytes, Level::DEFAULT),
             #[cfg(feature = "zstd")]
-            (0, _) => zstd(&bytes, Level::DEFAULT),
-            _ => deflate(&bytes, Level::DEFAULT),
-        }
+            Some("zstd") => zstd(&bytes, Level::DEFAULT),
+            Some(_) => {
+                return Err(
+                    "this build reads zstd but does not write it: decompress the file first, or build with the feature `zstd`",
+                );
+            }
+            None => bytes,
+        })
     }
 }
 
@@ -163,62 +175,78 @@ pub(crate) fn unpack_until<'a>(
     ends: impl FnMut(&[u8], &[u8]) -> bool,
 ) -> Result<Unpacked<'a>> {
     within("max_input_bytes", limits.max_input_bytes, bytes.len() as u64)?;
-    let lengths = Vec::new();
-    match magic(bytes) {
+    let packing = magic(bytes);
+    match packing {
         None => {
             let bytes = Cow::Borrowed(bytes);
-            Ok(Unpacked { bytes, members: 0, padding: 0, frames: 0, lengths })
+            Ok(Unpacked { bytes, members: 0, padding: 0, packing, lengths: Vec::new() })
         }
-        #[cfg(feature = "zstd")]
-        Some("zstd") => {
-            let inflated = zstd::inflate(bytes, limits);
-            let (inflated, frames) = inflated.map_err(|error| error.located(bytes))?;
-            let bytes = one_layer(inflated, "zstd")?;
-            Ok(Unpacked { bytes, members: 0, padding: 0, frames, lengths })
+        Some(name @ ("zlib" | "zstd")) => {
+            let mut inflated = Vec::new();
+            let read = Inflater::new(bytes, packing, limits).read_to_end(&mut inflated);
+            read.map_err(unreadable)?;
+            let bytes = one_layer(inflated, name)?;
+            Ok(Unpacked { bytes, members: 0, padding: 0, packing, lengths: Vec::new() })
         }
         Some("gzip") => {
             let inflated = Gunzip::new(bytes, limits).run(ends);
             let Inflated { bytes, members, padding, lengths } =
                 inflated.map_err(|error| error.located(bytes))?;
             let bytes = one_layer(bytes, "gzip")?;
-            Ok(Unpacked { bytes, members, padding, frames: 0, lengths })
+            Ok(Unpacked { bytes, members, padding, packing, lengths })
         }
-        #[cfg(not(feature = "zstd"))]
-        Some("zstd") => {
-            let message = "the file is compressed with zstd, and this build lacks the feature `zstd`: run `zstd -d` first";
-            Err(Error::new(ErrorKind::Unrecognised, message).gzip(GzipFault::Other))
-        }
-        Some(name) => Err(still_compressed("the file", name).gzip(GzipFault::Other)),
+        Some(name) => Err(unsupported(name).gzip(GzipFault::Other)),
     }
 }
 
-/// The supported compressions.
-const READ: &str = if cfg!(feature = "zstd") { "gzip or zstd" } else { "gzip" };
+/// Returns whether a compression is read. Others are named in an error.
+pub(crate) fn is_read(packing: &str) -> bool {
+    matches!(packing, "gzip" | "zlib" | "zstd")
+}
 
 /// Returns the content of a compressed file, unless it is compressed again.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unrecognised`] if it is, with the command that removes the inner compression.
-fn one_layer(inflated: Vec<u8>, what: &str) -> Result<Cow<'static, [u8]>> {
-    let what = format!("the content of the {what} file");
-    match magic(&inflated) {
-        Some(name) => Err(still_compressed(&what, name).gzip(GzipFault::Nested)),
-        None => Ok(Cow::Owned(inflated)),
-    }
+/// [`ErrorKind::Unrecognised`] if it is, with the command that removes one layer, or both if the inner one is not read.
+fn one_layer(inflated: Vec<u8>, outer: &str) -> Result<Cow<'static, [u8]>> {
+    let Some(inner) = magic(&inflated) else { return Ok(Cow::Owned(inflated)) };
+    let command = match is_read(inner) {
+        true => format!("{} < FILE > payload", inflating(outer)),
+        false => format!("{} < FILE | {} > payload", inflating(outer), inflating(inner)),
+    };
+    let what = format!("the content of the {outer} file");
+    Err(still_compressed(&what, inner, &command).gzip(GzipFault::Nested))
 }
 
 /// Returns the error of an unsupported compression, with the command that removes it.
 #[cold]
-fn still_compressed(what: &str, name: &str) -> Error {
-    let command = match name {
-        "zlib" => "pigz -d",
-        "snappy" => "snzip -d",
-        "zip" => "unzip -p",
-        name => &format!("{name} -d"),
-    };
+fn unsupported(name: &str) -> Error {
+    still_compressed("the file", name, &format!("{} < FILE > payload", inflating(name)))
+}
+
+/// Returns the command that inflates its standard input.
+fn inflating(name: &str) -> String {
+    match name {
+        "zlib" => "pigz -dc".to_owned(),
+        "snappy" => "szip -d".to_owned(),
+        "raw snappy" => "szip -d --raw".to_owned(),
+        "zip" => "funzip".to_owned(),
+        name => format!("{name} -dc"),
+    }
+}
+
+#[cold]
+fn still_compressed(what: &str, name: &str, command: &str) -> Error {
+    let install = if command.contains("szip") { " (`cargo install szip`)" } else { "" };
     let message = format!(
-        "{what} is compressed with {name}; one layer of {READ} is supported: run `{command}` first"
+        "{what} is compressed with {name}; one layer of gzip, zlib or zstd is supported: run `{command}`{install} first"
     );
     Error::new(ErrorKind::Unrecognised, message)
+}
+
+/// Returns the error of snappy without frames, which has no magic number: bytes are examined only if nothing else
+/// recognises them.
+pub(crate) fn raw_snappy(bytes: &[u8]) -> Option<Error> {
+    snappy::is_raw(bytes).then(|| unsupported("raw snappy"))
 }

@@ -338,6 +338,13 @@ impl Error {
     }
 }
 
+/// Converts an error of reading: one of the system, or one of this crate that an inner reader, such as an inflater,
+/// returned.
+#[cold]
+pub(crate) fn unreadable(error: std::io::Error) -> Error {
+    error.downcast().unwrap_or_else(|error| Error::io("the input cannot be read", error))
+}
+
 /// Formats a place such as `a[1].b` from its steps, outermost first.
 pub(crate) fn place(steps: impl Iterator<Item = Step>) -> String {
     let mut text = String::new();
@@ -370,7 +377,7 @@ impl fmt::Display for Inner {
 }
 
 /// The limits that are options of writing.
-const WRITE_LIMITS: [&str; 2] = ["max_output_bytes", "max_expanded_samples"];
+const WRITE_LIMITS: [&str; 3] = ["max_output_bytes", "max_output_per_byte", "max_expanded_samples"];
 
 #[cfg(test)]
 mod tests {

@@ -43,6 +43,7 @@
 //! | arrange profiles as tables, write Parquet and Arrow files | `columns` (features `columns`, `parquet`, `arrow`) |
 //! | merge, split, compare, filter or redact profiles, or chain such steps | [`transform`] |
 //! | check a payload against the rules of its generation | [`check::validate()`], [`check::Rule`] |
+//! | find out what a unit measures and how it converts | [`units`] |
 //! | list what a conversion lost | [`Losses`], [`losses::LossCode`] |
 //! | write a profiler | [`Builder`], [the guide for profiler authors](guide::profiler_authors) |
 //! | write a server | [the guide for backend authors](guide::backend_authors) |
@@ -64,14 +65,15 @@
 //!
 //! # Features
 //!
-//! `check`, `formats`, `summary` and `transform` are on by default; they add code, not dependencies. The crate has
-//! about a dozen dependencies and needs no C compiler. A profiler can disable the default features:
+//! `check`, `formats`, `simd`, `summary` and `transform` are on by default; `simd` adds a crate, `fearless_simd` on
+//! x86-64, the others add code only. The crate has about a dozen dependencies and needs no C compiler. A profiler can disable the default features:
 //! `default-features = false` leaves the builder and the codecs of OTLP, OTLP/JSON and pprof.
 //!
 //! | feature | |
 //! |---|---|
 //! | `check` | the module `check`: rules, reports and fixes |
 //! | `formats` | formats of other tools: folded stacks, speedscope, `perf script`, pprof's legacy formats, OSProfiler |
+//! | `simd` | vector instructions for packed indices on x86-64, with the crate [`fearless_simd`](https://docs.rs/fearless_simd) |
 //! | `summary` | `Summary` and `summary::Sizes` |
 //! | `transform` | the modules `transform` and `look`: merging, splitting, comparing, filtering and redacting; reports |
 //! | `fuzzing` | the module `fuzzing`: mutations and cases for tests of decoders |
@@ -85,7 +87,7 @@
 //! | `firefox` | writes Firefox Profiler files, with the crate [`fxprof-processed-profile`](https://docs.rs/fxprof-processed-profile) |
 //! | `osprofiler-headers` | `format::OsProfilerHeaders`: links from the headers that OSProfiler signs |
 //! | `serde` | [`Serialize`](https://docs.rs/serde) for [`Detected`], [`Losses`], `Summary`, `summary::Sizes`, `check::Report`, the reports of `look`, `transform::{Diff, GateReport, Merged}` and their parts, with the keys of the command's JSON |
-//! | `zstd` | reads zstd wherever gzip is read; `compression::zstd` writes it; the only feature that needs a C compiler |
+//! | `zstd` | `compression::zstd` writes zstd, which every build reads; the only feature that needs a C compiler |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -97,12 +99,14 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod builder;
+mod calendar;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "columns")]
 pub mod columns;
 pub mod compression;
 mod error;
+pub mod escape;
 pub mod format;
 pub mod framing;
 #[cfg(feature = "fuzzing")]
@@ -112,6 +116,7 @@ mod limits;
 pub mod look;
 pub mod losses;
 pub mod model;
+mod output_limit;
 #[cfg(feature = "proto")]
 pub mod proto;
 mod read_context;
@@ -128,6 +133,7 @@ pub mod summary;
 mod tables;
 #[cfg(feature = "transform")]
 pub mod transform;
+pub mod units;
 mod wire;
 mod write_options;
 mod writer;
@@ -157,6 +163,7 @@ pub use losses::{Losses, Verdict};
 pub use model::Profiles;
 pub use model::dictionary::Dictionary;
 pub use model::profile::Profile;
+pub use output_limit::OutputLimit;
 pub use read_context::Policy;
 pub use reader::{Ambiguity, ReadOptions, Reader, Reading, detect, read, read_text};
 #[cfg(feature = "summary")]
@@ -179,3 +186,8 @@ pub mod guide {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/start/backend-author.md")]
+#[doc = include_str!("../docs/start/profiler-author.md")]
+struct Start;

@@ -212,12 +212,14 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
         "max_table_entries" => "rows of one table",
         "max_partitions" => "files of samples",
         "max_segment_stacks" => "stacks of one segment",
-        "max_output_bytes" => "bytes of output",
+        "max_output_bytes" | "max_output_per_byte" => "bytes of output",
         _ => "bytes of memory",
     };
     let message = match name {
         // Writers stop at the limit, so the size of the complete output is unknown.
-        "max_output_bytes" => format!("this takes more than the limit of {limit} {what}"),
+        "max_output_bytes" | "max_output_per_byte" => {
+            format!("this takes more than the limit of {limit} {what}")
+        }
         _ => format!("{wanted} {what} exceed the limit of {limit}"),
     };
     if name == "max_nesting" && limit >= Limits::unlimited().max_nesting {
@@ -229,6 +231,11 @@ pub(crate) fn past(name: &'static str, limit: u64, wanted: u64) -> Error {
 /// Bytes of memory that any payload may use, however small it is. 200,000 profiles of one sample, each in its own
 /// resource, use 90 MB.
 const ALWAYS: u64 = 128 * MIB;
+
+/// A bound that depends on the size of an input, raised to what is always allowed.
+pub(crate) fn floored(bytes: u64) -> u64 {
+    bytes.max(ALWAYS)
+}
 
 /// Factor on the memory limit for stacks that share their locations on the wire but not in the model: a slice of a
 /// few bytes can encode a stack of hundreds of frames.
@@ -260,7 +267,7 @@ impl Budget {
     /// Returns the bytes of memory allowed if the limit per payload byte is multiplied by `times`.
     fn allows(&self, times: u64) -> u64 {
         let per_byte = self.limits.max_owned_per_byte.saturating_mul(times);
-        self.limits.max_owned_bytes.min(per_byte.saturating_mul(self.payload).max(ALWAYS))
+        self.limits.max_owned_bytes.min(floored(per_byte.saturating_mul(self.payload)))
     }
 
     /// Raises the budget of a streamed payload to match the `payload` bytes read so far.

@@ -217,7 +217,7 @@ pub fn read_text<R: Read>(
         detected.format.check_options(cx.source.specified(), Format::can_read)?;
         read(&mut LineReader::coming(input), &mut cx)
     })?;
-    Some(profiles.and_then(|profiles| profiles).map(|profiles| reading(profiles, detected, cx)))
+    Some(profiles.map(|profiles| reading(profiles, detected, cx)))
 }
 
 /// Returns an error if `bytes` cannot be addressed with 32 bits. The model stores positions in 32 bits, so no limit

@@ -228,17 +228,6 @@ impl TimeUnit {
         }
     }
 
-    /// Returns the unit with the given name, in the spellings of profilers.
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "s" | "seconds" => Self::Seconds,
-            "ms" | "milliseconds" => Self::Milliseconds,
-            "us" | "μs" | "µs" | "microseconds" => Self::Microseconds,
-            "ns" | "nanoseconds" => Self::Nanoseconds,
-            _ => return None,
-        })
-    }
-
     /// Returns the number of nanoseconds in one unit.
     pub(crate) fn nanos(self) -> u64 {
         match self {

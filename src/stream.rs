@@ -11,8 +11,8 @@ use std::io::{BufReader, Chain, Cursor, Read};
 use std::path::Path;
 
 use crate::compression::{self, Inflater, unpack_until};
-use crate::error::{Error, Result};
-use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take, unreadable};
+use crate::error::{Error, Result, unreadable};
+use crate::framing::{Framing, MAGIC, Opening, fill, next_frame, opening, take};
 use crate::limits::{Limits, within};
 
 use self::head::{WINDOW, inflated, is_long_text, members};
@@ -50,8 +50,8 @@ pub struct MessageReader<R> {
     source: Source<R>,
     /// Framing of the inflated input.
     framing: Framing,
-    gzip: bool,
-    zstd: bool,
+    /// The compression of the file as a whole.
+    packing: Option<&'static str>,
     /// Limits of each payload.
     limits: Limits,
     /// Inflated bytes of the payloads returned so far.
@@ -190,8 +190,7 @@ impl<R: Read> MessageReader<R> {
                 }
                 Opening::Framed(framing) => {
                     let source = frames(Cursor::new(head).chain(input), packed, framing, &limits)?;
-                    let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
-                    return Ok(Self { source, framing, gzip, zstd, limits, given: 0 });
+                    return Ok(Self { source, framing, packing: packed, limits, given: 0 });
                 }
             }
         }
@@ -201,7 +200,6 @@ impl<R: Read> MessageReader<R> {
     fn bare(file: Unread<R>, limits: Limits) -> Result<Self> {
         within("max_input_bytes", limits.max_input_bytes, file.size)?;
         let packed = compression::magic(&file.head);
-        let (gzip, zstd) = (packed == Some("gzip"), packed == Some("zstd"));
         let decoded = unicode::beginning(file.start());
         let is_long = is_long_text(file.start(), decoded.as_deref());
         let file = Unread { inflated: decoded.or(file.inflated), ..file };
@@ -209,7 +207,7 @@ impl<R: Read> MessageReader<R> {
             true => (Source::Text(Box::new(file)), Framing::None),
             false => Self::whole(file, &limits)?,
         };
-        Ok(Self { source, framing, gzip, zstd, limits, given: 0 })
+        Ok(Self { source, framing, packing: packed, limits, given: 0 })
     }
 
     /// Reads all of a file whose beginning shows no frames.
@@ -245,21 +243,17 @@ impl<R: Read> MessageReader<R> {
     }
 
     /// Passes the next payload to `read` as a stream, if it is a long [text](Self::text).
-    pub(crate) fn take_text<T>(
-        &mut self,
-        read: impl FnOnce(&mut dyn Read) -> T,
-    ) -> Option<Result<T>> {
+    pub(crate) fn take_text<T>(&mut self, read: impl FnOnce(&mut dyn Read) -> T) -> Option<T> {
         self.text()?;
         let Source::Text(text) = std::mem::replace(&mut self.source, Source::End) else {
             return None;
         };
         let packed = compression::magic(&text.head);
         let input = Cursor::new(text.head).chain(text.input);
-        Some(Inflater::new(input, packed, &self.limits).map(|mut text| {
-            let made = read(&mut text);
-            self.given += text.given();
-            made
-        }))
+        let mut text = Inflater::new(input, packed, &self.limits);
+        let made = read(&mut text);
+        self.given += text.given();
+        Some(made)
     }
 }
 
@@ -284,7 +278,7 @@ impl<R> MessageReader<R> {
     /// Returns whether the file as a whole is gzip.
     /// Frames compressed individually do not count.
     pub fn is_gzip(&self) -> bool {
-        self.gzip
+        self.packing == Some("gzip")
     }
 
     /// Returns the beginning of the next payload if it is a long text that is not yet in
@@ -315,10 +309,18 @@ impl<R> MessageReader<R> {
         self.given
     }
 
-    /// Returns whether the file as a whole is zstd; always false without the feature `zstd`.
-    /// Without it such a file is an error that names the compression.
-    pub fn is_zstd(&self) -> bool {
-        self.zstd
+    /// Returns the compression of the file as a whole: `gzip`, `zlib` or `zstd`.
+    /// Frames compressed individually do not count.
+    ///
+    /// ```
+    /// use otlp_profiles::{Limits, stream::MessageReader};
+    ///
+    /// let payloads = MessageReader::open("testdata/go-heap.pb.gz", Limits::file())?;
+    /// assert_eq!(payloads.compression(), Some("gzip"));
+    /// # Ok::<(), otlp_profiles::Error>(())
+    /// ```
+    pub fn compression(&self) -> Option<&'static str> {
+        self.packing
     }
 }
 
@@ -368,7 +370,7 @@ fn frames<R: Read>(
     framing: Framing,
     limits: &Limits,
 ) -> Result<Source<R>> {
-    let inflater = Inflater::new(input, packed, limits)?.endless();
+    let inflater = Inflater::new(input, packed, limits).endless();
     if framing == Framing::GzipMembers {
         return Ok(Source::Members(Box::new(inflater)));
     }

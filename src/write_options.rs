@@ -40,6 +40,10 @@ pub struct WriteOptions {
     /// The maximum size of the output in bytes.
     /// 512 MiB by default. [`write()`](crate::write()) returns an error beyond it.
     pub max_output_bytes: u64,
+    /// The maximum size of the output per byte of the rows and samples in memory, in bytes.
+    /// 32 by default; 32 MiB, or four times the strings, are always allowed. Formats that repeat names, such as folded
+    /// stacks, take 5 to 20 for real profiles.
+    pub max_output_per_byte: u64,
     /// The maximum number of samples after expanding timestamps to a sample each.
     /// 16 Mi by default. pprof stores a timestamp only as a label of its sample. If expansion exceeds this limit, a
     /// pprof omits the timestamps, with the code `timestamps.dropped`; OTLP up to 1.7 returns an error.
@@ -58,6 +62,7 @@ impl Default for WriteOptions {
             folded_labels: false,
             by_thread: false,
             max_output_bytes: Limits::network().max_output_bytes,
+            max_output_per_byte: 32,
             max_expanded_samples: 16 << 20,
         }
     }
@@ -98,6 +103,7 @@ crate::limits::setters! { WriteOptions {
     folded_labels: bool,
     by_thread: bool,
     max_output_bytes: u64,
+    max_output_per_byte: u64,
     max_expanded_samples: u64,
 } }
 

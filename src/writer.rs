@@ -4,7 +4,6 @@ use std::io;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
-use crate::limits::within;
 use crate::losses::Losses;
 use crate::model::Profiles;
 use crate::write_options::WriteOptions;
@@ -174,8 +173,10 @@ fn write_parts(
     spare: Vec<u8>,
 ) -> Result<(Vec<Vec<u8>>, Losses)> {
     let mut losses = Losses::default();
-    let payloads = format.write(profiles, options, &mut losses, spare)?;
-    let bytes: u64 = payloads.iter().map(|payload| payload.len() as u64).sum();
-    within("max_output_bytes", options.max_output_bytes, bytes)?;
+    let limit = options.output_limit(profiles);
+    let payloads = format
+        .write(profiles, &options.limited(limit), &mut losses, spare)
+        .map_err(|error| limit.named(error))?;
+    limit.check(payloads.iter().map(|payload| payload.len() as u64).sum())?;
     Ok((payloads, losses))
 }

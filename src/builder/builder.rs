@@ -12,6 +12,7 @@ use crate::tables::rows::budget::Full;
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::places::Added;
 use crate::tables::rows::row::Row;
+use crate::tables::rows::samples::SampleColumns;
 
 /// Builds [`Profiles`](crate::Profiles), one sample after the other.
 ///
@@ -158,16 +159,19 @@ pub struct Dropped {
     /// would change the identity of a resource, scope or profile, such as a version. Their samples are
     /// counted as samples.
     pub others: u64,
+    /// Sums of values beyond 64 bits, which became the nearest value.
+    pub saturated: u64,
 }
 
 impl std::ops::AddAssign for Dropped {
     fn add_assign(&mut self, more: Self) {
-        let Self { samples, attributes, values, links, others } = more;
+        let Self { samples, attributes, values, links, others, saturated } = more;
         self.samples += samples;
         self.attributes += attributes;
         self.values += values;
         self.links += links;
         self.others += others;
+        self.saturated += saturated;
     }
 }
 
@@ -232,7 +236,9 @@ impl Builder {
     /// assert_eq!(builder.dropped().values, 1, "the profile has one sample type");
     /// ```
     pub fn dropped(&self) -> Dropped {
-        self.dropped
+        let shapes = self.tree.profiles.iter().flat_map(|open| &open.shapes);
+        let saturated = shapes.map(SampleColumns::saturated).sum::<u64>();
+        Dropped { saturated: self.dropped.saturated + saturated, ..self.dropped }
     }
 
     /// Checks that everything fitted so far. Returns the error that [`finish`](Self::finish) would return.

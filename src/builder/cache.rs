@@ -326,8 +326,7 @@ mod tests {
     #[test]
     fn what_there_is_no_room_for_is_not_remembered() {
         let (mut cache, mut strings) = (Cache::default(), Strings::default());
-        let mut budget = BuilderBudget::new(Limits::default());
-        budget.limits.max_owned_bytes = 1000;
+        let mut budget = BuilderBudget::new(Limits::default().max_owned_bytes(1000));
         for row in 0..100 {
             let name = row.to_string();
             let (key, texts) = (key([&name, ""], 0), [strings.push(&name), StringId::NONE]);

@@ -130,6 +130,7 @@ impl Builder {
     /// ```
     pub fn finish_interval(&mut self) -> Result<Interval<'_>> {
         self.check()?;
+        self.dropped = self.dropped();
         let resources = self.tree.take_resources();
         // Copied first, because `assemble` takes the dictionary.
         let declared = self.declared();

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An integer that can be a value of a sample, or a reference to one.
 ///
-/// OTLP's values are `i64`. Larger integers become `i64::MAX`, and sums saturate, so values never wrap.
+/// OTLP's values are `i64`. Larger integers become `i64::MAX`. Sums are exact; one beyond 64 bits becomes the nearest `i64`
+/// and is counted in [`Dropped::saturated`](crate::builder::Dropped::saturated).
 ///
 /// ```
 /// use otlp_profiles::{Builder, builder::root_first};

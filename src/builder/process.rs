@@ -1,5 +1,6 @@
 //! The mappings of a running process, and the mapping of an address.
 
+use crate::wire::hex::hex_number;
 use std::borrow::Borrow;
 use std::io;
 
@@ -267,7 +268,7 @@ fn parse_line(line: &str) -> Option<Option<ProcessMapping>> {
     let (_device, rest) = rest.split_once(' ')?;
     let (_inode, path) = rest.split_once(' ').unwrap_or((rest, ""));
     let (start, limit) = range.split_once('-')?;
-    let hex = |text| u64::from_str_radix(text, 16).ok();
+    let hex = |text: &str| hex_number(text.as_bytes());
     let (memory_start, memory_limit, file_offset) = (hex(start)?, hex(limit)?, hex(offset)?);
     Some(permissions.contains('x').then(|| ProcessMapping {
         memory_start,

@@ -185,7 +185,7 @@ impl CheckContext<'_> {
         let rule = if period { catalogue::of_period(rule) } else { rule };
         let spot = Position { row, ..Position::at(at).field(slot.field.name) };
         let (name, rows) = (table.name(), Counted(len as usize, "entry"));
-        let bound = format_args!("the {name} has {rows}");
+        let bound = format!("the {name} has {rows}");
         match slot.field.kind {
             Kind::Uint64 => self.report(rule, spot, value, bound),
             _ => self.report(rule, spot, value as i64, bound),

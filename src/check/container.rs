@@ -78,17 +78,13 @@ impl Checking<'_> {
         if unpacked.bytes.is_empty() && !is_otlp {
             return self.findings.report_whole(&OP0001, "no bytes inside", "a payload");
         }
-        let gzip = unpacked.members > 0;
+        let is_compressed = unpacked.packing.is_some();
         self.findings.in_file = matches!(unpacked.bytes, Cow::Borrowed(_));
         match messages_of(&unpacked, &self.options.limits) {
             Ok((framed, cut)) if framed.framing() != Framing::None => {
                 let framing = framed.framing();
-                self.findings.report(
-                    &OP0010,
-                    Position::at(0),
-                    format_args!("{framing} messages"),
-                    "one message",
-                );
+                let found = format!("{}, {framing}", Counted(framed.len(), "message"));
+                self.findings.report(&OP0010, Position::at(0), found, "");
                 let mut limits = self.options.limits;
                 let in_file = std::mem::take(&mut self.findings.in_file);
                 self.lines = (in_file && framing == Framing::JsonLines).then_some(0);
@@ -115,7 +111,7 @@ impl Checking<'_> {
             }
             Ok(_) => {
                 self.lines = self.findings.in_file.then_some(0);
-                self.payload(&unpacked.bytes, gzip);
+                self.payload(&unpacked.bytes, is_compressed);
             }
             Err(error) => reader_errors::report_limit(&mut self.findings, &error, ""),
         }
@@ -128,7 +124,7 @@ impl Checking<'_> {
     fn profcheck(&mut self, bytes: &[u8], compat: Profcheck) {
         let most = self.options.limits.max_input_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > most {
-            let found = format_args!("{} bytes", bytes.len());
+            let found = format!("{} bytes", bytes.len());
             return self.findings.report_whole(&OP0002, found, most);
         }
         self.format = Some(Format::OTLP_1_10);
@@ -183,7 +179,7 @@ impl Checking<'_> {
     /// Checks one payload.
     ///
     /// Records store positions as `u32`, which limits a payload to 4 GiB regardless of the options.
-    fn payload(&mut self, payload: &[u8], gzip: bool) {
+    fn payload(&mut self, payload: &[u8], is_compressed: bool) {
         if payload.len() > u32::MAX as usize {
             let found = format_args!("{} bytes", payload.len()).to_string();
             return self.findings.report_whole(
@@ -198,7 +194,7 @@ impl Checking<'_> {
             return self.json(payload);
         }
         self.findings.set_version(Some(version_of(format)));
-        if !gzip {
+        if !is_compressed {
             self.findings.report_whole(&OP0032, "", "");
         }
         self.message(payload, format);
@@ -248,7 +244,7 @@ impl Checking<'_> {
         match self.options.format {
             Some(format) if format.is_whole() => return Some(format),
             Some(format) => {
-                let found = format_args!("no rules exist for the requested format {format}");
+                let found = format!("no rules exist for the requested format {format}");
                 self.findings.report_whole(&OP0004, found, CHECKED);
                 return None;
             }
@@ -260,8 +256,7 @@ impl Checking<'_> {
         // Some tools put a byte order mark before text.
         let start = payload.strip_prefix("\u{feff}".as_bytes()).unwrap_or(payload);
         if begins_json(start.trim_ascii_start()) && std::str::from_utf8(payload).is_ok() {
-            self.detected_json(payload);
-            return None;
+            return self.json_format(payload);
         }
         if is_legacy(payload) {
             self.findings.report(&OP0009, Position::at(0), "", "");

@@ -87,6 +87,12 @@ impl Finding {
         }
     }
 
+    /// The path and the message, for documents with members for the rule and its severity.
+    pub(crate) fn sentence(&self) -> String {
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        format!("{}{colon}{}", self.path, self.message())
+    }
+
     /// The names of the path, without rows: `dictionary.stack_table.location_indices`.
     pub(crate) fn place(&self) -> String {
         let names = self.path.split('.').map(|step| step.split('[').next().unwrap_or_default());

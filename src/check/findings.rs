@@ -169,6 +169,11 @@ impl Findings {
         self.counts.iter().any(|count| count.tally > 0 && is(count.rule))
     }
 
+    /// The number of findings of a rule.
+    pub(crate) fn tally(&self, rule: &'static Rule) -> u64 {
+        self.counts.iter().find(|count| count.rule == rule).map_or(0, |count| count.tally)
+    }
+
     /// The first byte that findings of some rules are about, listed or not.
     pub(crate) fn first(&self, is: impl Fn(&Rule) -> bool) -> u64 {
         let of_these = self.counts.iter().filter(|count| is(count.rule));

@@ -15,6 +15,7 @@ use super::findings::{Findings, Position, Shown, Step};
 use super::identify::{answer, detect};
 use super::reader_errors;
 use crate::error;
+use crate::format::Format;
 use crate::format::json;
 use crate::format::json::deviation::{Deviation, DeviationKind};
 use crate::format::json::names::lower_camel_case;
@@ -88,25 +89,32 @@ impl Checking<'_> {
         }
     }
 
-    /// Reports what JSON without a requested format appears to be.
+    /// Returns the format of JSON without a requested format, if it is OTLP/JSON; otherwise reports what it appears
+    /// to be.
     ///
     /// A response of a receiver is recognised and checked, as in protobuf.
-    pub(super) fn detected_json(&mut self, payload: &[u8]) {
+    pub(super) fn json_format(&mut self, payload: &[u8]) -> Option<Format> {
         if json::is_response(payload, &self.options.limits) {
-            return self.json_response(payload);
+            self.json_response(payload);
+            return None;
         }
         let (found, bound) = match detect(payload) {
             Ok(detected) if detected.format.is_whole() => {
                 if let Some(error) = json::wrapping(payload, &self.options.limits) {
                     let error = error.located(payload);
-                    return reader_errors::report_limit(&mut self.findings, &error, "OTLP/JSON");
+                    reader_errors::report_limit(&mut self.findings, &error, "OTLP/JSON");
+                    return None;
+                }
+                if !self.options.wire {
+                    return Some(detected.format);
                 }
                 (detected.evidence.join("; "), "protobuf, or --from otlp-json")
             }
             Ok(detected) => (detected.evidence.join("; "), CHECKED),
-            Err(error) => (error.message().to_owned(), "protobuf"),
+            Err(error) => (error.message().to_owned(), CHECKED),
         };
         self.findings.report(&OP0008, Position::at(0), found, bound);
+        None
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! So findings about bytes refer to the payload as it is, and the others to its meaning as decoders see it.
 
-use super::catalogue::{OP1017, OP1021, OP1022, PP1014, PP1038};
+use super::catalogue::{OP1017, OP1021, OP1022, OP3102, OP4001, OP4026, PP1014, PP1038};
 use super::context::CheckContext;
 use super::findings::Findings;
 use super::merged::Merged;
@@ -51,6 +51,10 @@ pub(crate) fn check(
         meant.retain(|rule| !rule.is_of_bytes());
         meant.move_bytes(|byte| merged.place(byte));
         own.add(meant);
+    }
+    if own.any(|rule| *rule == OP4026) {
+        // The consequences, whose fixes would drop what is left of the values.
+        own.retain(|rule| ![&OP3102, &OP4001].contains(&rule));
     }
     if own.any(|rule| *rule == OP1017) {
         // Messages past the nesting limit were not walked, and may refer to any row.

@@ -1,6 +1,6 @@
 //! The options of a check.
 
-use super::catalogue::OP9008;
+use super::catalogue::{OP0010, OP9008};
 use super::rule::{Fact, Rule};
 use crate::error::Severity;
 use crate::format::{Format, Receiver};
@@ -22,7 +22,7 @@ pub struct Options {
     /// Limits on the payload. Checking stops at a limit, which is a separate error;
     /// [`Report::is_limited`](super::Report::is_limited) reports it.
     pub limits: Limits,
-    /// The format, if known; otherwise detection decides. OTLP/JSON is checked only if it is named here.
+    /// The format, if known; otherwise detection decides.
     pub format: Option<Format>,
     /// The only rules to run; all, if empty. A rule named here runs even if it is
     /// [off](Rule::is_on).
@@ -40,6 +40,9 @@ pub struct Options {
     pub max_findings: u64,
     /// The receiver whose requirements are checked too.
     pub receiver: Option<Receiver>,
+    /// Whether the input is the body of a request in protobuf. OTLP/JSON and several messages in one file are errors
+    /// then (`OP0008`, `OP0010`); otherwise they are checked as files.
+    pub wire: bool,
     /// Reproduces the verdict of profcheck: runs exactly its checks, on the bytes read as OTLP 1.10. The options
     /// that select rules and severities have no effect then.
     pub compat: Option<Profcheck>,
@@ -57,6 +60,7 @@ impl Default for Options {
             min_severity: Severity::Info,
             max_findings: 100,
             receiver: None,
+            wire: false,
             compat: None,
         }
     }
@@ -72,6 +76,7 @@ setters! { Options {
     min_severity: Severity,
     max_findings: u64,
     receiver: impl Into<Option<Receiver>>,
+    wire: bool,
     compat: impl Into<Option<Profcheck>>,
 } }
 
@@ -136,6 +141,7 @@ impl Options {
         match () {
             () if self.deny.contains(&rule) => Some(Severity::Error),
             () if self.allow.contains(&rule) => Some(Severity::Info),
+            () if self.wire && *rule == OP0010 => Some(Severity::Error),
             () => match self.receiver.and_then(|receiver| rule.receiver_level(receiver)) {
                 None if rule.is(Fact::Off) && !named => None,
                 None => Some(level),

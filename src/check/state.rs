@@ -66,6 +66,8 @@ pub(crate) struct ProfileState {
     pub(crate) one_value: bool,
     /// Whether every value so far is 1 and has a timestamp.
     pub(crate) ones: bool,
+    /// The number of dangling references to attributes that samples before the profile have.
+    pub(crate) dangling_before: u64,
     /// The number of rows in `location_indices`, of which samples have slices.
     pub(crate) slice: u64,
 }

@@ -27,6 +27,20 @@ const ROW_TEXTS: usize = 1 << 30;
 
 /// Writes a file of record batches, also known as Feather version 2. Engines map it into memory and read columns
 /// without decoding.
+///
+/// ```
+/// use otlp_profiles::columns::{ArrowWriter, tables};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let mut tables = tables(&[profiles])?;
+/// for part in tables.parts().to_vec() {
+///     let mut writer = ArrowWriter::new(Vec::new(), part.table, tables.id())?;
+///     tables.each(&part, |batch| writer.write(batch))?;
+///     assert!(writer.finish()?.starts_with(b"ARROW1"));
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 pub struct ArrowWriter<W: Write>(FileWriter<W>);
 
 impl<W: Write> ArrowWriter<W> {
@@ -128,6 +142,7 @@ fn field(column: &Column) -> Field {
         Kind::UInt64 => DataType::UInt64,
         Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         Kind::Text => DataType::Utf8,
+        Kind::Id if column.is_list => DataType::Binary,
         Kind::Id => DataType::FixedSizeBinary(16),
         Kind::Bytes => DataType::Binary,
         Kind::Map => DataType::Map(Arc::new(pairs_field()), false),
@@ -192,6 +207,12 @@ fn flat(
         Values::Int64(values) => Arc::new(Int64Array::try_new(values[at].to_vec().into(), nulls)?),
         Values::UInt64(values) => {
             Arc::new(UInt64Array::try_new(values[at].to_vec().into(), nulls)?)
+        }
+        Values::Id(ids) if column.is_list => {
+            let is_valid =
+                |at: usize| nulls.as_ref().is_none_or(|nulls: &NullBuffer| nulls.is_valid(at));
+            let ids = ids[at].iter().enumerate().map(|(at, id)| is_valid(at).then_some(id));
+            Arc::new(ids.collect::<BinaryArray>())
         }
         Values::Id(ids) => {
             let bytes = Buffer::from(ids[at].as_flattened());

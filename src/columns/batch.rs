@@ -14,6 +14,27 @@ pub const BATCH_ROWS: usize = 131_072;
 const BATCH_ITEMS: usize = 1 << 21;
 
 /// At most [`BATCH_ROWS`] rows of a table, by column. Texts are ids of a table of strings that all batches share.
+///
+/// ```
+/// use otlp_profiles::columns::{Table, Values, tables};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let mut tables = tables(&[profiles])?;
+/// let mappings = tables.parts().iter().find(|part| part.table == Table::Mappings).unwrap().clone();
+/// let mut names = Vec::new();
+/// tables.each(&mappings, |batch| {
+///     assert_eq!((batch.table(), batch.len()), (Table::Mappings, 3));
+///     for (column, array) in batch.columns() {
+///         if let (true, Values::Text(texts)) = (column.name == "filename", &array.values) {
+///             names.extend(texts.iter().map(|id| batch.text(*id).to_owned()));
+///         }
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!(names.len(), 3);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Batch<'a> {
     table: Table,

@@ -28,6 +28,34 @@ use crate::reader::ReadOptions;
 use crate::wire::hex::hex;
 
 /// A directory of tables while a run adds a segment to it. Dropping it removes the files of the run.
+///
+/// ```
+/// use otlp_profiles::ReadOptions;
+/// use otlp_profiles::columns::{
+///     Dataset, PageCompression, Segment, SegmentOptions, Table, TableFormat, hash_of, segment_id,
+///     write_part,
+/// };
+///
+/// # let root = std::env::temp_dir().join(format!("otlp-profiles-dataset-{}", std::process::id()));
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let dataset = Dataset::open(&root)?;
+/// let mut segment = Segment::new(SegmentOptions::default(), dataset.scratch()?)?;
+/// let heap = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let losses = segment.add(&heap, "heap.pb.gz", "pprof")?;
+/// losses.iter().for_each(|loss| println!("{loss}"));
+/// let id = segment_id(vec![hash_of(&bytes[..]).unwrap()], &ReadOptions::default(), None);
+/// let mut tables = segment.finish(id)?;
+/// let format = TableFormat::Parquet(PageCompression::default());
+/// for part in tables.parts().to_vec() {
+///     let file = dataset.create(&part, id, format.extension())?;
+///     assert!(write_part(&mut tables, &part, file, format)? > 0);
+/// }
+/// drop(tables);
+/// assert!(dataset.publish(id, false)?.is_none());
+/// assert_eq!(Dataset::files(&root, Table::Samples).len(), 1);
+/// # std::fs::remove_dir_all(&root).unwrap();
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Dataset {
     root: PathBuf,
@@ -63,10 +91,13 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// The directory cannot be created or written.
+    /// The directory cannot be created or written, or a link is in the place of a table.
     pub fn open(root: &Path) -> Result<Self> {
         fs::create_dir_all(root).map_err(|error| unwritable(root, error))?;
+        Table::ALL.into_iter().try_for_each(|table| refuse_link(&root.join(table.name())))?;
+        let lock = lock(root)?;
         recover(root);
+        drop(lock);
         let pid = std::process::id();
         let mut number = 0;
         loop {
@@ -120,17 +151,29 @@ impl Dataset {
 
     /// Replaces the existing files of the segment by those of this run. No file of `Tables` may be open any more.
     ///
+    /// Without `force`, publishes nothing if the segment has files, of which it returns one. Runs publish one after the
+    /// other, so of several runs that add the same segment at once, one succeeds.
+    ///
     /// # Errors
     ///
     /// A file cannot be removed or renamed. The next [`open`](Self::open) tries again when this process has ended.
-    pub fn publish(self, segment: [u8; 12]) -> Result<()> {
+    pub fn publish(self, segment: [u8; 12], force: bool) -> Result<Option<PathBuf>> {
+        let _lock = lock(&self.root)?;
+        if let Some(path) = self.existing(segment).into_iter().next().filter(|_| !force) {
+            return Ok(Some(path));
+        }
+        for path in Table::ALL.into_iter().flat_map(|table| Self::files(&self.staging, table)) {
+            let relative = path.strip_prefix(&self.staging).unwrap_or(&path);
+            let folders = relative.ancestors().skip(1).filter(|folder| *folder != Path::new(""));
+            folders.into_iter().try_for_each(|folder| refuse_link(&self.root.join(folder)))?;
+        }
         let name = self.staging.file_name().unwrap_or_default().to_string_lossy();
         let segment = hex(&segment);
         let complete = name.replacen("export", &segment, 1).replacen(".tmp", ".replace", 1);
         let complete = self.root.join(complete);
         let _ = fs::remove_file(self.staging.join("scratch"));
         rename(&self.staging, &complete)?;
-        finish(&self.root, &complete, &segment)
+        finish(&self.root, &complete, &segment).map(|()| None)
     }
 
     /// Lists the files of a table in a directory and the directories in it, in order.
@@ -214,6 +257,31 @@ pub fn hash_of(mut input: impl Read) -> io::Result<u128> {
             read => hash.update(&buffer[..read]),
         }
     }
+}
+
+/// Locks a dataset, until the file is dropped or the process ends. Some network file systems have no locks.
+#[cfg(unix)]
+fn lock(root: &Path) -> Result<File> {
+    use rustix::fs::{FlockOperation, flock};
+    use rustix::io::retry_on_intr;
+    let file = File::open(root).map_err(|error| unwritable(root, error))?;
+    let _ = retry_on_intr(|| flock(&file, FlockOperation::LockExclusive));
+    Ok(file)
+}
+
+/// Other systems cannot lock a directory.
+#[cfg(not(unix))]
+fn lock(_: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// Rejects a link in the place of a folder: files would appear outside the dataset.
+fn refuse_link(path: &Path) -> Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        let error = io::Error::other("it is a link, which leads out of the dataset; remove it");
+        return Err(unwritable(path, error));
+    }
+    Ok(())
 }
 
 fn unwritable(path: &Path, error: io::Error) -> Error {

@@ -11,6 +11,22 @@
 //!
 //! [`tables()`] arranges profiles in memory. A [`Segment`] takes any number of payloads, one after the other, and keeps
 //! their samples in a temporary file. A `Dataset` is the directory that receives it.
+//!
+//! ```
+//! use otlp_profiles::columns::{Table, tables};
+//!
+//! let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+//! let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+//! let mut tables = tables(&[profiles])?;
+//! for part in tables.parts().to_vec() {
+//!     println!("{}, sorted by {:?}", part.path(tables.id(), "parquet"), part.table.sorted_by());
+//!     tables.each(&part, |batch| {
+//!         assert_eq!(batch.columns().len(), part.table.columns().len());
+//!         Ok(())
+//!     })?;
+//! }
+//! # Ok::<(), otlp_profiles::Error>(())
+//! ```
 
 #[cfg(feature = "arrow")]
 mod arrow;

@@ -5,7 +5,9 @@
 //! bytes ─► lengths in the footer ─► schema ─► each row group: lengths in page headers ─► levels and values ─► Array
 //! ```
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 use bytes::Bytes;
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -16,9 +18,10 @@ use parquet::data_type::{
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, FileReader, Length, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::batch::{Array, BATCH_ROWS, Item};
-use crate::columns::schema::{Column, Kind, SCHEMA_KEY, SCHEMA_VERSION, Table};
+use crate::columns::schema::{Column, HASH_KEY, Kind, SCHEMA_KEY, SCHEMA_VERSION, Table};
 use crate::columns::thrift;
 use crate::columns::write::schema;
 use crate::error::{Error, ErrorKind, Result};
@@ -58,16 +61,17 @@ fn open(bytes: Vec<u8>, table: Table, limits: &Limits) -> Result<SerializedFileR
     let Some(footer) = footer else {
         return Err(Error::malformed("the footer of the Parquet file is malformed"));
     };
+    let bytes = Bytes::from(bytes);
     let checked = Checked {
-        bytes: bytes.into(),
+        bytes: bytes.clone(),
         footer: footer as u64,
         limit: limits.max_decompressed_bytes,
     };
     let file = contained(|| SerializedFileReader::new(checked))?;
     let metadata = file.metadata().file_metadata();
     let pairs = metadata.key_value_metadata().map_or(&[][..], |pairs| pairs);
-    let version =
-        pairs.iter().find(|pair| pair.key == SCHEMA_KEY).and_then(|pair| pair.value.as_deref());
+    let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.as_deref();
+    let version = value(SCHEMA_KEY);
     let supported = SCHEMA_VERSION.to_string();
     match version {
         Some(version) if version == supported => {}
@@ -82,6 +86,10 @@ fn open(bytes: Vec<u8>, table: Table, limits: &Limits) -> Result<SerializedFileR
             return Err(Error::new(ErrorKind::Unrecognised, message));
         }
     }
+    // Files of earlier releases have no hash.
+    if value(HASH_KEY).is_some_and(|hash| !is_intact(&bytes, hash)) {
+        return Err(Error::malformed("the file is damaged: its bytes differ from their hash"));
+    }
     let expected = schema(table).map_err(malformed)?;
     if *metadata.schema() != *expected {
         let message = format!("the file does not have the columns of the table {}", table.name());
@@ -90,13 +98,38 @@ fn open(bytes: Vec<u8>, table: Table, limits: &Limits) -> Result<SerializedFileR
     Ok(file)
 }
 
+/// Whether the bytes are those that were written. `hash` is their number and their hash in hex.
+fn is_intact(bytes: &[u8], hash: &str) -> bool {
+    let Some((length, hash)) = hash.split_once(':') else { return false };
+    let written = length.parse().ok().and_then(|length: usize| bytes.get(..length));
+    written.is_some_and(|bytes| format!("{:032x}", xxh3_128(bytes)) == hash)
+}
+
+thread_local! {
+    /// Whether a panic on this thread is returned as an error.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
 fn malformed(error: ParquetError) -> Error {
     Error::malformed(format!("the Parquet file is malformed: {error}"))
 }
 
 /// Calls `f`, and returns a panic of the crate `parquet` as an error. Some of its decoders panic for malformed pages.
+/// The hook of the process prints no message of such a panic.
 fn contained<T>(f: impl FnOnce() -> ParquetResult<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(f)) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |info| {
+            if !IS_CONTAINED.get() {
+                hook(info);
+            }
+        }));
+    });
+    IS_CONTAINED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    IS_CONTAINED.set(false);
+    match result {
         Ok(result) => result.map_err(malformed),
         Err(_) => Err(Error::malformed("the Parquet file is malformed: a page cannot be decoded")),
     }
@@ -148,10 +181,10 @@ fn read_column(chunk: &Chunk<'_>, array: &mut Array, interner: &mut Interner) ->
         Kind::Int32 => chunk.fill::<Int32Type, i32>(array, |value| Ok(*value)),
         Kind::Int64 | Kind::Time => chunk.fill::<Int64Type, i64>(array, |value| Ok(*value)),
         Kind::UInt64 => chunk.fill::<Int64Type, u64>(array, |value| Ok(*value as u64)),
-        Kind::Id => chunk.fill::<FixedLenByteArrayType, [u8; 16]>(array, |value| {
-            let id: Option<[u8; 16]> = value.data().try_into().ok();
-            id.ok_or_else(|| Error::malformed("an id does not have 16 bytes"))
-        }),
+        Kind::Id if chunk.column.is_list => {
+            chunk.fill::<ByteArrayType, [u8; 16]>(array, |value| id(value.data()))
+        }
+        Kind::Id => chunk.fill::<FixedLenByteArrayType, [u8; 16]>(array, |value| id(value.data())),
         Kind::Text => {
             let mut last = (Bytes::new(), StringId::NONE);
             chunk.fill::<ByteArrayType, StringId>(array, |value| text(value, &mut last, interner))
@@ -176,6 +209,10 @@ fn read_column(chunk: &Chunk<'_>, array: &mut Array, interner: &mut Interner) ->
             chunk.place::<(StringId, StringId)>(array, &mut pairs, &definition, &repetition)
         }
     }
+}
+
+fn id(bytes: &[u8]) -> Result<[u8; 16]> {
+    bytes.try_into().map_err(|_| Error::malformed("an id does not have 16 bytes"))
 }
 
 /// Interns a text. Equal texts often follow each other.

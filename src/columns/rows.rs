@@ -145,7 +145,7 @@ impl Source {
         row.put(self.key(number));
         row.put(head.type_index as i32);
         row.put_some(head.profile_id);
-        row.put(head.micros());
+        row.put_some(head.micros());
         row.put(head.time);
         row.put(head.duration);
         row.put(head.name);
@@ -183,11 +183,7 @@ impl Source {
     ) -> Result<()> {
         let head = &self.heads[number as usize];
         let times = samples.timestamps.row(at);
-        let all = samples.values.row(at);
-        // With several types, each has one value, except in samples without values.
-        let type_index = head.type_index as usize;
-        let values =
-            if head.types == 1 { all } else { all.get(type_index..=type_index).unwrap_or(&[]) };
+        let values = samples.values.row(at);
         let value = match head.types {
             1 => measures::total(values, times),
             _ => values.first().copied().unwrap_or(0),
@@ -198,7 +194,7 @@ impl Source {
         row.put_some(head.origin.version);
         row.put(head.name);
         row.put(head.unit);
-        row.put(head.micros());
+        row.put_some(head.micros());
         row.put(head.time);
         row.put(self.key(number));
         row.put(at as i32);

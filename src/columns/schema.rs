@@ -11,6 +11,9 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// The key of the version of the schema in the metadata of a file.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(super) const SCHEMA_KEY: &str = "otlp_profiles.schema";
+/// The key of the number of bytes before the footer of a Parquet file, and of their hash.
+#[cfg(feature = "parquet")]
+pub(super) const HASH_KEY: &str = "otlp_profiles.xxh3";
 /// The key of the id of the segment.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(super) const SEGMENT_KEY: &str = "otlp_profiles.segment";
@@ -93,7 +96,8 @@ pub enum Kind {
     Time,
     /// UTF-8 text.
     Text,
-    /// 16 bytes that identify a row: 12 of the segment, 4 of the row, big endian.
+    /// 16 bytes that identify a row: 12 of the segment, 4 of the row, big endian. Stored with a fixed length, except
+    /// in lists, where pandas does not read it.
     Id,
     /// Bytes.
     Bytes,
@@ -142,6 +146,7 @@ impl fmt::Display for Column {
             Kind::UInt64 => "UINT64",
             Kind::Time => "TIMESTAMP",
             Kind::Text => "STRING",
+            Kind::Id if self.is_list => "BINARY",
             Kind::Id => "FIXED(16)",
             Kind::Bytes => "BINARY",
             Kind::Map => "MAP<STRING,STRING>",
@@ -187,8 +192,8 @@ const SAMPLES: &[Column] = &[
     dict("service_version", Text, "`service.version` of the resource").optional(),
     dict("type", Text, "sample type, such as `cpu`"),
     dict("unit", Text, "its unit, such as `nanoseconds`"),
-    dict("time", Time, "start of the profile, for engines"),
-    dict("time_unix_nano", Int64, "start of the profile, exact"),
+    dict("time", Time, "start of the profile, for engines; null: unknown").optional(),
+    dict("time_unix_nano", Int64, "start of the profile, exact; 0: unknown"),
     dict("profile_key", Id, "joins `profiles`"),
     of("sample_index", Int32, Delta, "position of the sample in its profile"),
     dict("type_index", Int32, "position of the sample type in its profile"),
@@ -238,8 +243,8 @@ const PROFILES: &[Column] = &[
     of("profile_key", Id, Plain, "joins `samples`"),
     dict("type_index", Int32, "position of the sample type in its profile"),
     dict("profile_id", Text, "hex").optional(),
-    dict("time", Time, "start, for engines"),
-    dict("time_unix_nano", Int64, "start, exact"),
+    dict("time", Time, "start, for engines; null: unknown").optional(),
+    dict("time_unix_nano", Int64, "start, exact; 0: unknown"),
     dict("duration_nano", Int64, "duration; 0: unknown"),
     dict("type", Text, "sample type"),
     dict("unit", Text, "its unit"),

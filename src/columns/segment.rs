@@ -23,7 +23,8 @@ use crate::model::profile::{Profile, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::{
-    AttributeId, LocationId, Profiles, ResourceProfiles, ScopeProfiles, StackId, StringId,
+    AttributeId, LocationId, MappingId, Profiles, ResourceProfiles, ScopeProfiles, StackId,
+    StringId,
 };
 use crate::semconv;
 use crate::tables::rows::interner::Interner;
@@ -73,6 +74,24 @@ impl Default for SegmentOptions {
 ///
 /// Memory holds the dictionary of all profiles and some 200 bytes for each profile. Samples go to a temporary file,
 /// which is any `Read + Write + Seek`.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// use otlp_profiles::columns::{Segment, SegmentOptions, Table};
+///
+/// let mut segment = Segment::new(SegmentOptions::default(), Cursor::new(Vec::new()))?;
+/// for file in ["testdata/go-heap.pb.gz", "testdata/go-cpu-labels.pb.gz"] {
+///     let bytes = std::fs::read(file).unwrap();
+///     let reading = otlp_profiles::read(&bytes, &Default::default())?;
+///     let losses = segment.add(&reading.profiles, file, "pprof")?;
+///     losses.iter().for_each(|loss| println!("{loss}"));
+/// }
+/// let tables = segment.finish([1; 12])?;
+/// let samples = tables.parts().iter().find(|part| part.table == Table::Samples).unwrap();
+/// assert!(samples.path(tables.id(), "parquet").starts_with("samples/service="));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 pub struct Segment<S> {
     pub(super) options: SegmentOptions,
     pub(super) rows: SegmentRows,
@@ -137,7 +156,7 @@ impl<S: Read + Write + Seek> Segment<S> {
         source: impl Fn(usize) -> (&'s str, &'s str),
     ) -> Result<Losses> {
         Self::check(profiles, &self.options.limits)?;
-        let losses = losses_of(profiles);
+        let (losses, mappings) = losses_of(profiles);
         let remap = absorb(&mut self.rows.interner, &profiles.dictionary)?;
         self.rows.add_texts()?;
         let mut at = 0;
@@ -146,6 +165,11 @@ impl<S: Read + Write + Seek> Segment<S> {
             for scope in &resource.scopes {
                 let origin = self.rows.scope(&profiles.dictionary, scope, origin)?;
                 for profile in &scope.profiles {
+                    if at == 0 {
+                        let group =
+                            self.group(origin.service, saturated(profile.time_unix_nano))?;
+                        mappings.iter().try_for_each(|id| self.mapping(group, remap.id(*id)))?;
+                    }
                     let around = (&profiles.dictionary, resource, scope);
                     let (input, format) = source(at);
                     let input = self.rows.interner.string(input.as_bytes())?;
@@ -185,7 +209,9 @@ impl<S: Read + Write + Seek> Segment<S> {
         let time = saturated(profile.time_unix_nano);
         let group = self.group(origin.service, time)?;
         let exact = if is_plain { Chunk::default() } else { self.exact(around, profile)? };
-        let rows = self.samples(profile, group, remap)?;
+        let stacks = profile.samples.stacks.iter();
+        let stacks = stacks.map(|stack| self.stack(group, remap.id(*stack)));
+        let stacks = stacks.collect::<Result<Vec<u32>>>()?;
         let profile_id = match profile.profile_id.0 {
             id if id == [0; 16] => None,
             id => Some(self.rows.interner.string(hex(&id).as_bytes())?),
@@ -206,7 +232,6 @@ impl<S: Read + Write + Seek> Segment<S> {
             input,
             format,
             exact,
-            rows,
             ..Head::default()
         };
         let sums = profile.sums();
@@ -214,12 +239,14 @@ impl<S: Read + Write + Seek> Segment<S> {
             let of = profile.sample_types.get(index).copied().unwrap_or_default();
             let (of, sum) = (remap.value_type(of), clamped(sum));
             self.rows.interner.budget.bytes(size_of::<Head>())?;
+            let rows = self.samples(profile, index, &stacks, remap)?;
             self.rows.heads.push(Head {
                 type_index: index as u32,
                 name: of.name,
                 unit: of.unit,
                 temporality: of.temporality.map(|temporality| temporality.0),
                 sum,
+                rows,
                 ..head.clone()
             });
         }
@@ -295,18 +322,24 @@ impl<S: Read + Write + Seek> Segment<S> {
         self.spill.put(|buffer| buffer.extend_from_slice(&bytes))
     }
 
-    /// Writes the samples of a profile to the temporary file.
-    fn samples(&mut self, profile: &Profile, group: u32, remap: &Remap) -> Result<Chunk> {
-        let mut rows = Vec::with_capacity(profile.samples.len());
-        for stack in &profile.samples.stacks {
-            rows.push(self.stack(group, remap.id(*stack))?);
-        }
+    /// Writes the samples of a profile with the values of one column to the temporary file. Reading back the values
+    /// of all columns for each of them would take quadratic time.
+    fn samples(
+        &mut self,
+        profile: &Profile,
+        column: usize,
+        stacks: &[u32],
+        remap: &Remap,
+    ) -> Result<Chunk> {
+        let is_only = profile.sample_types.len() < 2;
         self.spill.put(|bytes| {
-            for (row, sample) in rows.into_iter().zip(&profile.samples) {
+            for (row, sample) in stacks.iter().zip(&profile.samples) {
                 let attributes = sample.attributes.iter().map(|id| remap.id(*id));
-                let sample_is = (row, remap.id(sample.link));
+                let sample_is = (*row, remap.id(sample.link));
                 let times = sample.timestamps_unix_nano;
-                Spilled::encode(bytes, sample_is, attributes, sample.values, times);
+                let own = sample.values.get(column..=column).unwrap_or_default();
+                let values = if is_only { sample.values } else { own };
+                Spilled::encode(bytes, sample_is, attributes, values, times);
             }
         })
     }
@@ -318,7 +351,7 @@ impl<S: Read + Write + Seek> Segment<S> {
             return Ok(*row);
         }
         let Self { rows, options, .. } = self;
-        let SegmentRows { interner, groups, mapping_rows, .. } = rows;
+        let SegmentRows { interner, groups, .. } = rows;
         let row = self.stack_rows.len() as u32;
         within("max_segment_stacks", options.max_segment_stacks, u64::from(row) + 1)?;
         // The row in the group, and the entry of the hash table.
@@ -326,20 +359,29 @@ impl<S: Read + Write + Seek> Segment<S> {
         self.stack_rows.insert((group, stack), row);
         let group_of = &mut groups[group as usize];
         group_of.stacks.push((row, stack));
-        let Dictionary { stacks, locations, .. } = &interner.dictionary;
-        for location in stacks.row(stack.row()) {
-            let Some(mapping) = locations.mapping(*location).some() else { continue };
-            let next = mapping_rows.len() as u32;
-            if *mapping_rows.entry((group, mapping)).or_insert(next) == next {
-                group_of.mappings.push((next, mapping));
-            }
+        for at in 0..interner.dictionary.stack(stack).len() {
+            let Dictionary { stacks, locations, .. } = &self.rows.interner.dictionary;
+            let location = stacks.row(stack.row()).get(at).copied().unwrap_or_default();
+            locations.mapping(location).some().map_or(Ok(()), |id| self.mapping(group, id))?;
         }
         Ok(row)
     }
+
+    /// Numbers a mapping if it is new to the service.
+    fn mapping(&mut self, group: u32, mapping: MappingId) -> Result<()> {
+        let SegmentRows { interner, groups, mapping_rows, .. } = &mut self.rows;
+        let next = mapping_rows.len() as u32;
+        if *mapping_rows.entry((group, mapping)).or_insert(next) == next {
+            interner.budget.bytes(48)?;
+            groups[group as usize].mappings.push((next, mapping));
+        }
+        Ok(())
+    }
 }
 
-/// Counts what the tables do not hold.
-fn losses_of(profiles: &Profiles) -> Losses {
+/// Counts what the tables do not hold. Also returns the mappings for the service of the first profile: a pprof lists
+/// the binaries of its process, the main one first, and stacks need not refer to them.
+fn losses_of(profiles: &Profiles) -> (Losses, Vec<MappingId>) {
     let mut losses = Losses::default();
     let strings = &profiles.dictionary.strings;
     losses.add_many(losses::INVALID_UTF8, strings.not_utf8().len() as u64, || {
@@ -365,10 +407,20 @@ fn losses_of(profiles: &Profiles) -> Losses {
         let scopes = resource.scopes.iter().filter(is_lost).count() as u64;
         losses.add_many(losses::SCOPE_DROPPED, scopes, String::new);
     }
-    let reach = Reach::by(&profiles.dictionary, profiles);
+    let mut reach = Reach::by(&profiles.dictionary, profiles);
+    let table = &profiles.dictionary.mappings;
+    let mut mappings: Vec<MappingId> = (1..table.rows.len() as u32).map(MappingId).collect();
+    // Those of several services are divided by the stacks that refer to them.
+    mappings.retain(|id| profiles.resources.len() == 1 || !reach.reaches(*id));
+    if profiles.iter().next().is_some() {
+        for id in &mappings {
+            reach.mark(*id);
+            table.attributes(*id).iter().for_each(|attribute| reach.mark(*attribute));
+        }
+    }
     let kept = Kept { tables: false, links: false, attributes: false, stacks: false };
     orphans::note(profiles, Some(&reach), kept, &mut losses);
-    losses
+    (losses, mappings)
 }
 
 /// Whether columns hold the header of a profile, apart from its attributes.

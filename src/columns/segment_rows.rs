@@ -97,9 +97,9 @@ pub(super) struct Origin {
 }
 
 impl Head {
-    /// Returns the start in microseconds.
-    pub(super) fn micros(&self) -> i64 {
-        self.time.div_euclid(1_000)
+    /// Returns the start in microseconds; `None` if it is unknown.
+    pub(super) fn micros(&self) -> Option<i64> {
+        (self.time != 0).then_some(self.time.div_euclid(1_000))
     }
 
     /// Returns the day of the start, from 1970-01-01.

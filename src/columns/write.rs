@@ -19,10 +19,11 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, GroupTypeBuilder, Type, TypePtr};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::columns::batch::{Array, BATCH_ROWS, Batch, Values};
 use crate::columns::schema::{
-    Column, Encoding, Kind, SCHEMA_KEY, SCHEMA_VERSION, SEGMENT_KEY, Table,
+    Column, Encoding, HASH_KEY, Kind, SCHEMA_KEY, SCHEMA_VERSION, SEGMENT_KEY, Table,
 };
 use crate::error::{Error, Result};
 use crate::model::StringId;
@@ -43,8 +44,39 @@ pub enum PageCompression {
     None,
 }
 
-/// Writes a Parquet file. Each batch becomes a row group.
-pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
+/// Writes a Parquet file. Each batch becomes a row group. The metadata has a hash of all pages, because the crate
+/// `parquet` writes no checksums of pages.
+///
+/// ```
+/// use otlp_profiles::columns::{PageCompression, ParquetWriter, tables};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let mut tables = tables(&[profiles])?;
+/// for part in tables.parts().to_vec() {
+///     let compression = PageCompression::default();
+///     let mut writer = ParquetWriter::new(Vec::new(), part.table, tables.id(), compression)?;
+///     tables.each(&part, |batch| writer.write(batch))?;
+///     assert!(writer.finish()?.starts_with(b"PAR1"));
+/// }
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<Hashed<W>>);
+
+/// An output that hashes what it writes.
+struct Hashed<W>(W, Xxh3);
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.1.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
 
 impl<W: Write + Send> ParquetWriter<W> {
     /// Begins a file of a table. `segment` is [`Tables::id`](super::Tables::id).
@@ -60,6 +92,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ) -> Result<Self> {
         let properties = properties(table, segment, compression);
         let schema = schema(table).map_err(failed)?;
+        let output = Hashed(output, Xxh3::new());
         let writer = SerializedFileWriter::new(output, schema, Arc::new(properties));
         Ok(Self(writer.map_err(failed)?))
     }
@@ -94,11 +127,16 @@ impl<W: Write + Send> ParquetWriter<W> {
                 }
                 Values::Id(values) => {
                     let all = bytes::Bytes::copy_from_slice(values.as_flattened());
-                    let id =
-                        |row| FixedLenByteArray::from(ByteArray::from(all.slice(row..row + 16)));
+                    let id = |row| ByteArray::from(all.slice(row..row + 16));
                     let ids: Vec<_> = (0..all.len()).step_by(16).map(id).collect();
                     let ids = present(column, array, &ids);
-                    chunk::<FixedLenByteArrayType>(&mut group, &levels, &ids)?;
+                    if column.is_list {
+                        chunk::<ByteArrayType>(&mut group, &levels, &ids)?;
+                    } else {
+                        let ids: Vec<_> =
+                            ids.iter().cloned().map(FixedLenByteArray::from).collect();
+                        chunk::<FixedLenByteArrayType>(&mut group, &levels, &ids)?;
+                    }
                 }
                 Values::Text(ids) => {
                     let texts = text.all(&present(column, array, ids));
@@ -126,8 +164,12 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// # Errors
     ///
     /// The output cannot be written.
-    pub fn finish(self) -> Result<W> {
-        self.0.into_inner().map_err(failed)
+    pub fn finish(mut self) -> Result<W> {
+        self.0.flush().map_err(|error| failed(error.into()))?;
+        let (bytes, hash) = (self.0.bytes_written(), self.0.inner().1.digest128());
+        let value = Some(format!("{bytes}:{hash:032x}"));
+        self.0.append_key_value_metadata(KeyValue { key: HASH_KEY.to_owned(), value });
+        Ok(self.0.into_inner().map_err(failed)?.0)
     }
 }
 
@@ -240,6 +282,7 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
             (LogicalType::Map, group("key_value", vec![text("key")?, text("value")?]))
         }
         kind if column.is_list => {
+            let kind = if kind == Kind::Id { Kind::Bytes } else { kind };
             let item = leaf("element", kind, optional(column.has_nullable_items))?;
             (LogicalType::List, group("list", vec![item]))
         }

@@ -1,12 +1,12 @@
 //! Inflates a stream. The result, or the error, is the same as for a file in memory, with the memory of a window.
 //!
 //! ```text
-//! input ─► Window (64 KiB, larger if a header or trailer needs it) ─► Members or Frames ─► the caller's buffer
+//! input ─► Window (64 KiB, larger if a header or trailer needs it) ─► Members, Zlib or Frames ─► the caller's buffer
 //! ```
 //!
-//! The in-memory path ([`gunzip`], [`zstd`](mod@super::zstd)) inflates into one allocation. This one serves input
-//! that is read message by message or line by line. Both use the same functions for headers, trailers and limits,
-//! so a file fails in the same way.
+//! zlib and zstd have no other path. The in-memory path of gzip ([`gunzip`]) inflates into one allocation; this one
+//! serves input that is read message by message or line by line. Both use the same functions for headers, trailers
+//! and limits, so a file fails in the same way.
 
 use std::io::{self, Read};
 
@@ -14,9 +14,8 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::gunzip::{self, GZIP};
 use super::window::Window;
-#[cfg(feature = "zstd")]
+use super::zlib::Zlib;
 use super::zstd::Frames;
-use crate::error::Result;
 use crate::limits::{Limits, within};
 
 /// Inflates a stream that may be compressed.
@@ -38,25 +37,21 @@ enum State {
     /// Uncompressed: bytes bypass the window.
     Plain,
     Gzip(Box<Members>),
-    #[cfg(feature = "zstd")]
+    Zlib(Box<Zlib>),
     Zstd(Box<Frames>),
 }
 
 impl<R: Read> Inflater<R> {
     /// Creates an inflater for the compression that the [magic number](super::magic) of `input` shows.
-    ///
-    /// # Errors
-    ///
-    /// The zstd decoder cannot be created.
-    pub(crate) fn new(input: R, packed: Option<&str>, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(input: R, packed: Option<&str>, limits: &Limits) -> Self {
         let state = match packed {
             Some("gzip") => State::Gzip(Box::new(Members::new(limits.max_gzip_members))),
-            #[cfg(feature = "zstd")]
-            Some("zstd") => State::Zstd(Box::new(Frames::new(limits)?)),
+            Some("zlib") => State::Zlib(Box::new(Zlib::new())),
+            Some("zstd") => State::Zstd(Box::new(Frames::new(limits))),
             _ => State::Plain,
         };
         let input = Window::new(input, limits.max_input_bytes);
-        Ok(Self { input, state, most: limits.max_decompressed_bytes, given: 0 })
+        Self { input, state, most: limits.max_decompressed_bytes, given: 0 }
     }
 
     /// Removes the limits on bytes, for a file of messages with separate limits. The limit on members still applies
@@ -95,7 +90,7 @@ impl<R: Read> Inflater<R> {
             // Not inflated, so only `max_input_bytes` applies, which the window checks.
             State::Plain => return input.read(buffer),
             State::Gzip(members) => members.read(input, buffer)?,
-            #[cfg(feature = "zstd")]
+            State::Zlib(zlib) => zlib.read(input, buffer)?,
             State::Zstd(frames) => frames.read(input, buffer)?,
         };
         within("max_decompressed_bytes", self.most, self.given + given as u64)
@@ -257,7 +252,7 @@ impl Members {
 mod tests {
     use super::*;
     use crate::compression::{Level, deflate, inflate, magic};
-    use crate::framing::unreadable;
+    use crate::error::{Result, unreadable};
 
     /// A reader that returns one byte per call.
     struct Slow<'a>(&'a [u8]);
@@ -272,8 +267,7 @@ mod tests {
     /// Returns the content of a file, or the error.
     fn come(file: impl Read, packed: Option<&str>, limits: &Limits) -> Result<Vec<u8>, String> {
         let mut inflated = Vec::new();
-        let inflater = Inflater::new(file, packed, limits).map_err(|error| error.to_string())?;
-        let read = { inflater }.read_to_end(&mut inflated);
+        let read = Inflater::new(file, packed, limits).read_to_end(&mut inflated);
         read.map_err(|error| unreadable(error).to_string()).map(|_| inflated)
     }
 
@@ -303,7 +297,7 @@ mod tests {
     fn what_comes_is_what_is_inflated_as_a_whole() {
         let limits = Limits::network();
         let noise: Vec<u8> = (0..500_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
-        for pack in [|bytes: &[u8]| deflate(bytes, Level::DEFAULT), other] {
+        for pack in [|bytes: &[u8]| deflate(bytes, Level::DEFAULT), zlib, other] {
             let text = pack(b"main;work;read 17\n");
             let files = [
                 text.clone(),
@@ -339,14 +333,12 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "zstd")]
-    fn other(bytes: &[u8]) -> Vec<u8> {
-        crate::compression::zstd(bytes, Level::DEFAULT)
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        crate::compression::zlib(bytes, Level::DEFAULT)
     }
 
-    /// Without compression.
-    #[cfg(not(feature = "zstd"))]
+    /// zstd at its only level without C.
     fn other(bytes: &[u8]) -> Vec<u8> {
-        bytes.to_vec()
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
     }
 }

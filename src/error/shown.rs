@@ -9,6 +9,8 @@
 
 use std::fmt::{self, Display, Write};
 
+use crate::escape::is_hidden;
+
 /// Maximum characters of a text to print, including escapes.
 const SHOWN: usize = 120;
 
@@ -45,13 +47,9 @@ impl Display for Shown<'_> {
     }
 }
 
-/// Escapes characters that terminals interpret: controls, and marks that change the writing direction.
-///
-/// Quotes and backslashes are escaped too, so that the output is unambiguous.
+/// Escapes hidden characters. Quotes and backslashes are escaped too, so that the output is unambiguous.
 fn escape(char: char) -> impl Iterator<Item = char> {
-    let acts =
-        matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let plain = !char.is_control() && !acts && char != '"' && char != '\\';
+    let plain = !is_hidden(char) && char != '"' && char != '\\';
     let escaped = (!plain).then(|| char.escape_default());
     plain.then_some(char).into_iter().chain(escaped.into_iter().flatten())
 }

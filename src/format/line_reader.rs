@@ -4,9 +4,8 @@
 use std::io::{self, Cursor, Read};
 
 use crate::compression::window::Window;
-use crate::error::Result;
+use crate::error::{Result, unreadable};
 use crate::format::lines::Lines;
-use crate::framing::unreadable;
 use crate::read_context::ReadContext;
 use crate::stream::{Decoder, Encoding};
 

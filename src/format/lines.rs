@@ -9,6 +9,7 @@ use crate::format::decimal::Decimal;
 use crate::framing::{self, Opening};
 use crate::losses::{BAD_LINE, VALUE_ROUNDED};
 use crate::read_context::ReadContext;
+pub(crate) use crate::wire::hex::hex_number as hex;
 
 /// Returns whether detection would mistake the text for UTF-16, compressed bytes or framed messages.
 pub(crate) fn is_disguised(text: &[u8]) -> bool {
@@ -128,12 +129,6 @@ pub(crate) fn open_parenthesis(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.iter().rposition(parenthesis)?;
     let (before, behind) = (text.get(..at)?, text.get(at + 1..)?);
     (before.is_empty() || before.ends_with(b" ")).then_some((before, behind))
-}
-
-/// Parses a number of hex digits only.
-pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
-    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
-    u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }
 
 /// Parses a number, multiplies it by `scale` and rounds it, halves away from 0. Reports a finding if rounding

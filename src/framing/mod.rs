@@ -8,7 +8,7 @@ mod write;
 use std::io::{self, BufRead, Read};
 use std::iter::FusedIterator;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unreadable};
 use crate::framing::header::{Header, cut_header, header, overrun, split};
 use crate::framing::kind::{MAX_VARINT, lines};
 use crate::limits::{Limits, within};
@@ -244,13 +244,6 @@ fn next_line(input: &mut impl BufRead, limits: &Limits) -> Result<Option<Vec<u8>
             text => return Ok(Some(text.to_vec())),
         }
     }
-}
-
-/// Converts an error of reading: one of the system, or one of this crate that an inner reader, such as an inflater,
-/// returned.
-#[cold]
-pub(crate) fn unreadable(error: io::Error) -> Error {
-    error.downcast().unwrap_or_else(|error| Error::io("the input cannot be read", error))
 }
 
 /// Reads up to `most` bytes. Reads fewer only at the end of the input.

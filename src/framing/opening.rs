@@ -32,7 +32,7 @@ pub(crate) fn opening(head: &[u8], at_end: bool) -> Opening {
     }
     // A varint is weak evidence: one byte can be a length, a tag or a letter. Nearly all files begin like a payload
     // and skip this test.
-    if !head.first().copied().is_some_and(is_payload) {
+    if !is_payload(head) {
         let delimited = chain(Framing::Delimited, head, at_end);
         if is_framed(&&delimited) && !is_message(head, at_end) {
             return delimited.opening;
@@ -51,10 +51,13 @@ struct Chain {
     begins_like_payload: bool,
 }
 
+/// The most empty messages at the beginning of a file with frames. More of them are zeros that a disk left behind.
+const MAX_EMPTY: usize = 1 << 14;
+
 /// Follows the chain of lengths from the beginning of a file.
 fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
-    let mut first: Option<u8> = None;
-    let mut rest = head;
+    let mut first: Option<&[u8]> = None;
+    let (mut rest, mut empty) = (head, 0);
     // A letter is a short length, and text files are frequent.
     let may_be_cut =
         framing != Framing::Delimited || head.first().is_some_and(|byte| *byte >= 0x80);
@@ -72,11 +75,17 @@ fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
                 Some(split) => split,
             },
         };
-        let may_begin = if framing == Framing::Delimited { is_payload } else { is_tag };
-        if !message.first().copied().is_none_or(may_begin) {
+        let may_begin = if framing == Framing::Delimited { is_payload } else { begins_with_tag };
+        if !message.is_empty() {
+            if !may_begin(message) {
+                return bare;
+            }
+            first = first.or(Some(message));
+        }
+        empty += usize::from(first.is_none());
+        if empty > MAX_EMPTY {
             return bare;
         }
-        first = first.or(message.first().copied());
         rest = after;
     }
     let opening = match first {
@@ -88,9 +97,9 @@ fn chain(framing: Framing, head: &[u8], at_end: bool) -> Chain {
     Chain { opening, begins_like_payload: first.is_some_and(is_payload) }
 }
 
-/// Returns whether a byte may be a tag.
-fn is_tag(first: u8) -> bool {
-    first >= FIRST_TAG
+/// Returns whether the first byte may be a tag.
+fn begins_with_tag(message: &[u8]) -> bool {
+    message.first().is_some_and(|first| *first >= FIRST_TAG)
 }
 
 /// Returns whether bytes consist of the fields of one message, as far as they go. Field numbers must be below 16,
@@ -110,9 +119,12 @@ fn is_message(head: &[u8], at_end: bool) -> bool {
     }
 }
 
-/// Returns whether a message begins with field 1 or 2, gzip, zstd or a brace.
-fn is_payload(first: u8) -> bool {
-    matches!(first, 0x0a | 0x12 | 0x1f | 0x28 | b'{')
+/// Returns whether a message begins with field 1 or 2, gzip, zstd, zlib or a brace.
+fn is_payload(message: &[u8]) -> bool {
+    matches!(
+        message,
+        [0x0a | 0x12 | 0x1f | 0x28 | b'{', ..] | [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..]
+    )
 }
 
 /// Names that occur in JSON lines that form one document instead of separate messages. OSProfiler sends a message

@@ -1,6 +1,6 @@
 //! Frames messages.
 
-use crate::compression::{Level, deflate};
+use crate::compression::{self, Level, deflate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::framing::kind::{Framing, MAGIC, MAX_PREFIXED, lines};
 use crate::wire::write::varint;
@@ -8,7 +8,7 @@ use crate::wire::write::varint;
 /// Frames `messages` as one payload. [`messages`](crate::framing::messages) splits it again if at least one message
 /// is not empty. Delimited messages must begin like a payload, too.
 ///
-/// gRPC's flag is set for messages that are gzip (or zstd, with the feature `zstd`). Lines end with a line feed.
+/// gRPC's flag is set for messages that are gzip, zlib or zstd. Lines end with a line feed.
 /// Gzip members are compressed here, and only [`MessageReader`](crate::stream::MessageReader) splits them.
 ///
 /// ```
@@ -67,10 +67,9 @@ pub fn frame<M: AsRef<[u8]>>(
     }
 }
 
-/// Returns whether a message has a compression that gRPC names and this crate reads.
+/// Returns whether a message is compressed in a way that this crate reads.
 fn is_compressed(message: &[u8]) -> bool {
-    let zstd = cfg!(feature = "zstd") && message.starts_with(b"\x28\xb5\x2f\xfd");
-    zstd || message.starts_with(&[0x1f, 0x8b])
+    compression::magic(message).is_some_and(compression::is_read)
 }
 
 /// Returns the length of a message if the framing can represent it.

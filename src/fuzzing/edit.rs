@@ -1,5 +1,6 @@
 //! Edits of a payload in text form, such as `dictionary.stack_table[1].location_indices[0]=9`.
 
+use crate::wire::hex::hex_bytes;
 use std::ops::Range;
 
 use super::payload::Payload;
@@ -240,8 +241,7 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, String> {
         return Ok(text.trim_matches('"').as_bytes().to_vec());
     };
     let (hex, times) = hex.split_once('*').unwrap_or((hex, "1"));
-    let digits = |at: usize| hex.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
-    let bytes: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(digits).collect();
+    let bytes = hex_bytes(hex);
     let times = times.parse::<usize>().ok().filter(|times| *times <= 1 << 24);
     bytes
         .zip(times)

@@ -63,6 +63,10 @@ impl File {
                 self.options.format = None;
                 self.arguments.clear();
             }
+            "wire" => {
+                self.options.wire = true;
+                self.arguments.push("--wire".to_owned());
+            }
             _ => self.option(name, value)?,
         }
         Some(())

@@ -1,23 +1,20 @@
 //! Filters of samples and frames, with pprof's rules.
 
 use crate::error::Result;
-use crate::look::frames::{Matches, drop_frames, map_lines, map_stacks, prune_from, show_from};
+use crate::look::frames::{Matches, map_lines, map_stacks, prune_from, show_from};
 use crate::look::label::Units;
 use crate::look::pattern::Pattern;
-use crate::look::tag::{self, TagFilter};
+use crate::look::tag::{self, TagFilter, each_profile};
 use crate::model::dictionary::{Dictionary, Line};
 use crate::model::id::StackId;
-use crate::model::{AttributeOwner, Entry};
-use crate::model::{Profile, Profiles};
-use crate::semconv::{
-    LABEL_SPAN_ID, LABEL_TRACE_ID, PPROF_PROFILE_DROP_FRAMES, PPROF_PROFILE_KEEP_FRAMES,
-};
+use crate::model::{AttributeOwner, Profiles};
+use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 
-/// Filters of samples, frames and labels: those of `pprof`, with its rules. The fields are in the order in which
+/// Filters of samples, frames and attributes: those of `pprof`, with its rules. The fields are in the order in which
 /// [`apply`](Self::apply) applies them.
 ///
-/// A pattern matches a frame by the name of the function, its file, or the file of the binary; the patterns of
-/// [`drop_frames`](Self::drop_frames) and [`prune_from`](Self::prune_from) match by the name of the function only.
+/// A pattern matches a frame by the name of the function, its file, or the file of the binary; the pattern of
+/// [`prune_from`](Self::prune_from) matches by the name of the function only.
 ///
 /// ```
 /// use otlp_profiles::look::{self, Filter, Pattern};
@@ -35,14 +32,9 @@ use crate::semconv::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Drop the rootmost frame that matches, unless [`keep_frames`](Self::keep_frames) matches it too, and all frames
-    /// below it. Frames before the first one without a match stay.
-    pub drop_frames: Option<Pattern>,
-    /// The exceptions.
-    pub keep_frames: Option<Pattern>,
-    /// Add a frame for each of these labels at the root of every stack; the first key becomes the root.
+    /// Add a frame for each of these attributes at the root of every stack; the first key becomes the root.
     pub tag_root: Vec<String>,
-    /// Add a frame for each of these labels at the leaf of every stack; the last key becomes the leaf.
+    /// Add a frame for each of these attributes at the leaf of every stack; the last key becomes the leaf.
     pub tag_leaf: Vec<String>,
     /// Keep samples with a frame that matches.
     pub focus: Option<Pattern>,
@@ -54,49 +46,23 @@ pub struct Filter {
     pub show: Option<Pattern>,
     /// Remove frames above the rootmost match; drop samples without a match.
     pub show_from: Option<Pattern>,
-    /// Keep samples with a label that matches.
+    /// Keep samples with an attribute that matches.
     pub tag_focus: Option<TagFilter>,
-    /// Drop samples with a label that matches.
+    /// Drop samples with an attribute that matches.
     pub tag_ignore: Option<TagFilter>,
-    /// Keep only labels whose key matches.
+    /// Keep only attributes of samples whose key matches.
     pub tag_show: Option<Pattern>,
-    /// Remove labels whose key matches.
+    /// Remove attributes of samples whose key matches.
     pub tag_hide: Option<Pattern>,
     /// Remove frames below the leafmost match.
     pub prune_from: Option<Pattern>,
 }
 
 impl Filter {
-    /// Drops the frames that the profiles declare to be of no interest: sets [`drop_frames`](Self::drop_frames) and
-    /// [`keep_frames`](Self::keep_frames). `compile` makes the pattern of a regular expression.
-    ///
-    /// # Errors
-    ///
-    /// The first error of `compile`.
-    pub fn drop_declared<E>(
-        &mut self,
-        profiles: &Profiles,
-        compile: impl Fn(&str) -> Result<Pattern, E>,
-    ) -> Result<(), E> {
-        let declared = |key: &str| -> Result<Option<Pattern>, E> {
-            let of = |entry: Entry<'_>| Some(format!("(?:{})", entry.attributes().get_str(key)?));
-            let mut texts: Vec<_> = profiles.entries().filter_map(of).collect();
-            texts.retain(|text| text != "(?:)");
-            texts.sort_unstable();
-            texts.dedup();
-            let whole = format!("^(?:{})$", texts.join("|"));
-            (!texts.is_empty()).then(|| compile(&whole)).transpose()
-        };
-        self.drop_frames = declared(PPROF_PROFILE_DROP_FRAMES)?;
-        self.keep_frames = declared(PPROF_PROFILE_KEEP_FRAMES)?;
-        Ok(())
-    }
-
     /// Returns whether no filter is set.
     pub fn is_empty(&self) -> bool {
         let Self { tag_root, tag_leaf, tag_focus, tag_ignore, .. } = self;
         let patterns = [
-            &self.drop_frames,
             &self.focus,
             &self.ignore,
             &self.hide,
@@ -148,10 +114,7 @@ impl Filter {
     pub fn apply(&self, profiles: &mut Profiles) -> Result<Vec<&'static str>> {
         let mut unmatched = Vec::new();
         let mut note = |name, matched: bool| unmatched.extend((!matched).then_some(name));
-        if let Some(drop) = &self.drop_frames {
-            drop_frames(&mut profiles.dictionary, drop, self.keep_frames.as_ref());
-        }
-        // Units come from all samples, so that filters of frames do not change the meaning of those of labels.
+        // Units come from all samples, so that filters of frames do not change the meaning of those of attributes.
         let tag_filters = [&self.tag_focus, &self.tag_ignore];
         let is_set = tag_filters.iter().any(|filter| filter.is_some());
         let units = if is_set { Units::of(profiles) } else { Units::default() };
@@ -173,9 +136,12 @@ impl Filter {
             retain_stacks(profiles, &kept);
             note("show_from", matched);
         }
-        let [focused, ignored] = tag::retain(profiles, tag_filters, &units);
-        note("tagfocus", focused);
-        note("tagignore", ignored);
+        let wanted = [true, false];
+        let tests = tag_filters.into_iter().zip(wanted);
+        let tests: Vec<_> = tests.filter_map(|(test, is)| Some((test.as_ref()?, is))).collect();
+        for ((_, is_focus), matched) in tests.iter().zip(tag::retain(profiles, &tests, &units).0) {
+            note(if *is_focus { "tagfocus" } else { "tagignore" }, matched);
+        }
         if self.tag_show.is_some() || self.tag_hide.is_some() {
             self.tags(profiles)?;
         }
@@ -226,7 +192,7 @@ impl Filter {
         (kept, matched)
     }
 
-    /// Removes labels by key. A link has both of its keys or is removed.
+    /// Removes attributes of samples by key. A link has both of its keys or is removed.
     fn tags(&self, profiles: &mut Profiles) -> Result<()> {
         let keep = |key: &str| {
             self.tag_show.as_ref().is_none_or(|show| show.matches(key))
@@ -250,13 +216,4 @@ fn retain_stacks(profiles: &mut Profiles, kept: &[bool]) {
             profile.samples.retain(&keep);
         }
     });
-}
-
-/// Calls `edit` for every profile.
-fn each_profile(profiles: &mut Profiles, mut edit: impl FnMut(&mut Profile)) {
-    for resource in &mut profiles.resources {
-        for scope in &mut resource.scopes {
-            scope.profiles.iter_mut().for_each(&mut edit);
-        }
-    }
 }

@@ -52,7 +52,7 @@ impl Matches {
 }
 
 /// A name as far as its arguments. The leading dot of PowerPC's ABI is cut as well.
-fn without_arguments(name: &str) -> &str {
+pub(super) fn without_arguments(name: &str) -> &str {
     let name = name.strip_prefix('.').unwrap_or(name);
     let mut from = 0;
     while let Some(at) = name[from..].find('(').map(|at| from + at) {
@@ -65,29 +65,6 @@ fn without_arguments(name: &str) -> &str {
         }
     }
     name
-}
-
-/// Removes the rootmost match and the frames below it, but nothing before the first frame without a match.
-pub(super) fn drop_frames(dictionary: &mut Dictionary, drop: &Pattern, keep: Option<&Pattern>) {
-    let matches = Matches::of_names(dictionary, |name| {
-        drop.matches(name) && !keep.is_some_and(|keep| keep.matches(name))
-    });
-    // By location: whether some of its lines match, and the outermost.
-    let mut states = vec![(false, false); dictionary.locations.len()];
-    map_lines(dictionary, |location, _, lines, out| {
-        let matched = lines.iter().rposition(|line| matches.function(line));
-        let whole = matched.is_some_and(|at| at + 1 == lines.len());
-        states[location] = (matched.is_some(), whole);
-        out.extend_from_slice(&lines[matched.filter(|_| !whole).map_or(0, |at| at + 1)..]);
-    });
-    let _: Vec<bool> = map_stacks(dictionary, |stack, out| {
-        let first = stack.iter().rposition(|location| !states[location.row()].0);
-        let cut = first
-            .and_then(|first| stack[..first].iter().rposition(|location| states[location.row()].0));
-        let from = cut.map_or(0, |at| at + usize::from(states[stack[at].row()].1));
-        out.extend_from_slice(&stack[from..]);
-        true
-    });
 }
 
 /// Removes the frames above the rootmost match. Returns which stacks have one, and whether any location matches.
@@ -145,14 +122,18 @@ pub(super) fn map_lines(
     locations.lines = mapped;
 }
 
-/// Replaces every stack, the empty one in row 0 as well. Returns the answers of `map`, by row.
+/// Replaces every stack, the empty one in row 0 as well: `map` gets it and appends the new frames to an empty list.
+/// Returns the answers of `map`, by row.
 pub(super) fn map_stacks(
     dictionary: &mut Dictionary,
     mut map: impl FnMut(&[LocationId], &mut Vec<LocationId>) -> bool,
 ) -> Vec<bool> {
     let mut mapped = Ragged::default();
+    let mut frames = Vec::new();
     let kept = dictionary.stacks.rows().map(|stack| {
-        let kept = map(stack, &mut mapped.items);
+        frames.clear();
+        let kept = map(stack, &mut frames);
+        mapped.items.extend_from_slice(&frames);
         mapped.end_row();
         kept
     });

@@ -3,89 +3,72 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::look::node::Nodes;
+use crate::look::label::Labels;
+use crate::look::node::{Frames, Nodes};
 use crate::look::options::{By, Options};
 use crate::look::report::Inline;
-use crate::look::select::Selection;
 use crate::model::dictionary::Dictionary;
 use crate::model::{Entry, SampleRef};
 
 /// The value of every stack.
 ///
 /// Samples of one stack are added up first, so that each stack is walked once.
-#[derive(Debug)]
-pub(super) struct Weights {
+pub(crate) struct Weights<'a, 'o> {
     /// By stack: the sum, and the sum of the divisors of a mean.
-    stacks: Vec<(i128, i128)>,
+    pub(crate) stacks: Vec<(i128, i128)>,
     /// By stack: whether a sample has a value other than 0.
     touched: Vec<bool>,
     /// The nodes of samples with the attribute of [`By::Attribute`], in place of their stacks.
     direct: Vec<(u32, i128, i128)>,
+    /// The key of the attribute.
+    key: Option<&'o str>,
+    labels: Labels<'a>,
 }
 
-impl Weights {
-    pub(super) fn new(
-        dictionary: &Dictionary,
-        selection: &Selection<'_>,
-        nodes: &mut Nodes<'_>,
-        options: &Options,
-    ) -> Self {
+impl<'a, 'o> Weights<'a, 'o> {
+    pub(crate) fn new(dictionary: &Dictionary, by: &'o By) -> Self {
         let stacks = dictionary.stacks().len().max(1);
-        let mut weights =
-            Self { stacks: vec![(0, 0); stacks], touched: vec![false; stacks], direct: Vec::new() };
-        for (entry, column) in &selection.columns {
-            let mut attribute = match &options.by {
-                By::Attribute(key) => Some(SampleAttribute::new(entry, key)),
-                _ => None,
-            };
-            for sample in entry.profile().samples() {
-                let value = entry.profile().total(sample, *column).into();
-                let divisor =
-                    if options.mean { entry.profile().total(sample, 0).into() } else { 0 };
-                if value == 0 && divisor == 0 {
-                    continue;
-                }
-                let node = attribute.as_mut().and_then(|one| one.node(&sample, nodes));
-                if let Some(node) = node {
-                    weights.direct.push((node, value, divisor));
-                    continue;
-                }
-                let (sum, divisors) = &mut weights.stacks[sample.stack.row()];
-                *sum += value;
-                *divisors += divisor;
-                weights.touched[sample.stack.row()] = true;
+        let key = if let By::Attribute(key) = by { Some(&**key) } else { None };
+        let (direct, labels) = (Vec::new(), Labels::default());
+        Self { stacks: vec![(0, 0); stacks], touched: vec![false; stacks], direct, key, labels }
+    }
+
+    /// Goes to the samples of another profile.
+    pub(crate) fn enter(&mut self, entry: &Entry<'a>) {
+        if self.key.is_some() {
+            self.labels.enter(entry);
+        }
+    }
+
+    /// Adds a sample of the profile, with the divisor of a mean.
+    pub(crate) fn add(
+        &mut self,
+        dictionary: &Dictionary,
+        nodes: &mut Nodes<'a>,
+        sample: &SampleRef<'_>,
+        (value, divisor): (i128, i128),
+    ) {
+        if let Some(key) = self.key {
+            let text = self.labels.text(dictionary, sample, key);
+            // Without frames, none of them can have the attribute.
+            let is_missing = dictionary.stack(sample.stack).is_empty();
+            if let Some(text) = text.or_else(|| is_missing.then(Default::default)) {
+                self.direct.push((nodes.valued(text), value, divisor));
+                return;
             }
         }
-        weights
-    }
-}
-
-/// Finds the value of an attribute of samples.
-struct SampleAttribute<'a> {
-    entry: Entry<'a>,
-    key: &'a str,
-    /// Of the profile, the scope or the resource.
-    common: Option<String>,
-}
-
-impl<'a> SampleAttribute<'a> {
-    fn new(entry: &Entry<'a>, key: &'a str) -> Self {
-        let wider = [entry.attributes(), entry.scope_attributes(), entry.resource_attributes()];
-        let common = wider.iter().find_map(|attributes| attributes.get(key));
-        Self { entry: *entry, key, common: common.map(|value| value.to_string()) }
-    }
-
-    fn node(&mut self, sample: &SampleRef<'_>, nodes: &mut Nodes<'_>) -> Option<u32> {
-        let own = self.entry.dictionary().resolve(sample.attributes).get(self.key);
-        Some(nodes.named(own.map(|value| value.to_string()).or_else(|| self.common.clone())?))
+        let (sum, divisors) = &mut self.stacks[sample.stack.row()];
+        *sum += value;
+        *divisors += divisor;
+        self.touched[sample.stack.row()] = true;
     }
 }
 
 /// The values of all nodes.
 #[derive(Debug)]
-pub(super) struct Values {
+pub(crate) struct Values {
     pub(super) flat: Vec<i128>,
-    pub(super) cum: Vec<i128>,
+    pub(crate) cum: Vec<i128>,
     /// The divisors of a mean.
     pub(super) flat_divisor: Vec<i128>,
     pub(super) cum_divisor: Vec<i128>,
@@ -93,7 +76,12 @@ pub(super) struct Values {
 
 impl Values {
     /// Adds up the values: flat at the leaf of each stack, cumulative once at each node of it.
-    pub(super) fn new(dictionary: &Dictionary, nodes: &Nodes<'_>, weights: &Weights) -> Self {
+    pub(crate) fn new(
+        dictionary: &Dictionary,
+        nodes: &Nodes<'_>,
+        frames: &Frames,
+        weights: &Weights<'_, '_>,
+    ) -> Self {
         let zero = || vec![0; nodes.len()];
         let mut values =
             Self { flat: zero(), cum: zero(), flat_divisor: zero(), cum_divisor: zero() };
@@ -104,7 +92,7 @@ impl Values {
                 continue;
             }
             let (value, divisor) = weights.stacks[row];
-            for node in stack.iter().flat_map(|location| nodes.of(*location)) {
+            for node in stack.iter().flat_map(|location| frames.of(*location)) {
                 let node = *node as usize;
                 // A recursive function counts once for each stack.
                 if std::mem::replace(&mut last[node], row) != row {
@@ -112,7 +100,7 @@ impl Values {
                     values.cum_divisor[node] += divisor;
                 }
             }
-            if let Some(leaf) = stack.first().and_then(|location| nodes.of(*location).first()) {
+            if let Some(leaf) = stack.first().and_then(|location| frames.of(*location).first()) {
                 values.flat[*leaf as usize] += value;
                 values.flat_divisor[*leaf as usize] += divisor;
             }
@@ -172,8 +160,8 @@ pub(super) struct Needed<'a> {
 /// The edges of the graph: caller to callee, once a stack, and not to the same node.
 pub(super) fn edges(
     dictionary: &Dictionary,
-    nodes: &Nodes<'_>,
-    weights: &Weights,
+    frames: &Frames,
+    weights: &Weights<'_, '_>,
     needed: Needed<'_>,
 ) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
@@ -185,7 +173,7 @@ pub(super) fn edges(
         }
         let mut parent = None;
         for location in stack.iter().rev() {
-            let of_location = nodes.of(*location);
+            let of_location = frames.of(*location);
             for (at, &callee) in of_location.iter().enumerate().rev() {
                 if !is_in(needed.nodes, callee) {
                     continue;
@@ -212,10 +200,10 @@ pub(super) fn edges(
 }
 
 /// Marks the nodes that are inlined in some location.
-pub(super) fn inlined(dictionary: &Dictionary, nodes: &Nodes<'_>) -> Vec<bool> {
-    let mut marks = vec![false; nodes.len()];
+pub(super) fn inlined(dictionary: &Dictionary, frames: &Frames, nodes: usize) -> Vec<bool> {
+    let mut marks = vec![false; nodes];
     for row in 0..dictionary.locations().len() {
-        let of_location = nodes.of(crate::model::LocationId(row as u32));
+        let of_location = frames.of(crate::model::LocationId(row as u32));
         if let Some((_, inlined)) = of_location.split_last() {
             inlined.iter().for_each(|node| marks[*node as usize] = true);
         }

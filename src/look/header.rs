@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::look::options::Options;
 use crate::look::report::Header;
 use crate::look::select::{Selection, select};
-use crate::look::unit;
-use crate::model::{Entry, MappingId, Profiles, Value};
+use crate::model::{Entry, MappingId, Profiles, SampleType, Value};
 use crate::semconv::{BUILD_IDS, PPROF_PROFILE_COMMENT, PPROF_PROFILE_DOC_URL};
+use crate::tables::profile::covered::Covered;
+use crate::units;
 
 /// Applies the filters, and describes the samples.
 pub(super) fn prepare<'a>(
@@ -16,7 +17,7 @@ pub(super) fn prepare<'a>(
     options: &Options,
 ) -> Result<(Cow<'a, Profiles>, Header)> {
     let selection = select(profiles, options.sample_type.as_deref())?;
-    let mut header = describe(&selection, options);
+    let mut header = describe(profiles, &selection, options);
     if options.filter.is_empty() {
         return Ok((Cow::Borrowed(profiles), header));
     }
@@ -28,32 +29,33 @@ pub(super) fn prepare<'a>(
     Ok((Cow::Owned(filtered), header))
 }
 
-fn describe(selection: &Selection<'_>, options: &Options) -> Header {
-    let (name, unit) = selection.sample_type;
-    let owned = |(name, unit): &(&str, &str)| ((*name).to_owned(), (*unit).to_owned());
-    let entries = || selection.columns.iter().map(|(entry, _)| entry);
+fn describe(profiles: &Profiles, selection: &Selection<'_>, options: &Options) -> Header {
+    let SampleType { name, unit, .. } = selection.sample_type;
+    let owned = |of: &SampleType<'_>| (of.name.to_owned(), of.unit.to_owned());
+    let entries = || selection.columns.iter().map(|(entry, ..)| entry);
     let (file, build_id) = main_binary(entries());
     let starts = entries().map(|entry| entry.profile().time_unix_nano()).filter(|time| *time != 0);
-    let ends = entries().map(|entry| {
-        let profile = entry.profile();
-        profile.time_unix_nano() + profile.duration_nanos()
-    });
     let time_unix_nano = starts.min().unwrap_or_default();
-    let one = (selection.columns.len() == 1).then(|| selection.columns[0].0.profile());
-    let span = ends.max().unwrap_or_default() - time_unix_nano;
+    let mut covered = Covered::default();
+    let each = profiles.entries().zip(Covered::each(profiles.entries())).enumerate();
+    for (at, (entry, own)) in each {
+        if selection.sample_type.column(entry.profile(), entry.dictionary()).is_some() {
+            covered.join(options.covered.get(at).unwrap_or(&own));
+        }
+    }
     Header {
         file,
         build_id,
         comments: comments(entries()),
         sample_type: name.to_owned(),
         unit: unit.to_owned(),
-        display_unit: options.unit.clone().unwrap_or_else(|| unit::AUTO.to_owned()),
+        display_unit: options.unit.clone().unwrap_or_else(|| units::AUTO.to_owned()),
         other_types: selection.others.iter().map(owned).collect(),
         doc_url: entries()
             .find_map(|entry| entry.attributes().get_str(PPROF_PROFILE_DOC_URL))
             .map(str::to_owned),
         time_unix_nano,
-        duration_nanos: one.map_or(span, |profile| profile.duration_nanos()),
+        duration_nanos: covered.nanos(),
         total: selection.total(options.mean),
         mean: options.mean,
         filters: options.filter.described(),

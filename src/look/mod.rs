@@ -23,6 +23,7 @@
 //! # Ok::<(), otlp_profiles::Error>(())
 //! ```
 
+mod declared;
 mod filter;
 mod frames;
 mod graph;
@@ -37,13 +38,17 @@ mod tag;
 mod text;
 mod top;
 mod traces;
-mod unit;
 
+pub use declared::drop_declared_frames;
 pub use filter::Filter;
-pub(crate) use node::base;
+pub(crate) use graph::{Values, Weights};
+pub(crate) use label::Labels;
+pub use label::attribute_keys;
+pub use node::Rename;
+pub(crate) use node::{Frames, Nodes, Rules};
 pub use options::{By, Options};
 pub use pattern::Pattern;
 pub use report::{Call, Header, Inline, Row, Top, Trace, Traces, Tree, TreeRow, Trimmed};
-pub use tag::TagFilter;
+pub use tag::{TagFilter, retain_by_attributes};
 pub use top::{peek, top, tree};
 pub use traces::traces;

@@ -1,6 +1,10 @@
 //! Options of reports.
 
 use crate::look::filter::Filter;
+use crate::model::Profiles;
+use crate::output_limit::OutputLimit;
+use crate::tables::profile::covered::Covered;
+use crate::write_options::WriteOptions;
 
 /// The granularity of reports: the things that rows stand for.
 ///
@@ -76,6 +80,13 @@ pub struct Options {
     pub relative_percentages: bool,
     /// The filters.
     pub filter: Filter,
+    /// The limit on the size of names, and of the text or JSON of the report. The default is that of
+    /// [`WriteOptions::default`].
+    pub limit: Option<OutputLimit>,
+    /// The time that each profile covers, as [`Merged::covered`](crate::transform::Merged::covered) has it, for the
+    /// duration. By default, the intervals of the profiles count; that of a merged profile includes the gaps between
+    /// its inputs.
+    pub covered: Vec<Covered>,
 }
 
 impl Default for Options {
@@ -95,6 +106,8 @@ impl Default for Options {
             trim_path: String::new(),
             relative_percentages: false,
             filter: Filter::default(),
+            limit: None,
+            covered: Vec::new(),
         }
     }
 }
@@ -114,9 +127,16 @@ crate::limits::setters! { Options {
     trim_path: String,
     relative_percentages: bool,
     filter: Filter,
+    limit: impl Into<Option<OutputLimit>>,
+    covered: Vec<Covered>,
 } }
 
 impl Options {
+    /// Returns the limit of a report on profiles.
+    pub(super) fn limit_of(&self, profiles: &Profiles) -> OutputLimit {
+        self.limit.unwrap_or_else(|| WriteOptions::default().output_limit(profiles))
+    }
+
     /// Shows every row and every call.
     #[must_use]
     pub fn untrimmed(self) -> Self {

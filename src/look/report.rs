@@ -110,6 +110,16 @@ pub struct Top {
 }
 
 /// Values by row, with callers and callees: see [`tree`](crate::look::tree()) and [`peek`](crate::look::peek()).
+///
+/// ```
+/// use otlp_profiles::look::{self, Options};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let report = look::tree(&profiles, &Options::default())?;
+/// assert!(report.text(None).contains("runtime.main"));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -157,6 +167,16 @@ pub struct Call {
 }
 
 /// The stack of every sample: see [`traces`](crate::look::traces()).
+///
+/// ```
+/// use otlp_profiles::look::{self, Options};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let report = look::traces(&profiles, &Options::default())?;
+/// assert!(report.text(None).contains("runtime.main"));
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Traces {
@@ -219,32 +239,47 @@ impl Serialize for Trimmed {
     }
 }
 
-/// With the frames of each trace, leaf first.
+/// With the frames of each trace, leaf first. Traces and frames are made one by one: together they may be as large as the
+/// document.
 #[cfg(feature = "serde")]
 impl Serialize for Traces {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Document<'a> {
+        struct Document<'a, T: Serialize> {
             #[serde(flatten)]
             header: &'a Header,
-            traces: Vec<Sample<'a>>,
+            traces: T,
         }
         #[derive(Serialize)]
-        struct Sample<'a> {
+        struct Sample<'a, T: Serialize> {
             value: Number,
             labels: BTreeMap<&'a str, &'a str>,
-            frames: Vec<Frame<'a>>,
+            frames: T,
         }
         #[derive(Serialize)]
         struct Frame<'a> {
             name: &'a str,
             inline: bool,
         }
-        let traces = self.traces.iter().map(|trace| Sample {
-            value: Number(trace.value),
-            labels: trace.labels.iter().map(|(key, text)| (&**key, &**text)).collect(),
-            frames: self.frames(trace).map(|(name, inline)| Frame { name, inline }).collect(),
+        let frame = |(name, inline)| Frame { name, inline };
+        let traces = Each(|| {
+            self.traces.iter().map(|trace| Sample {
+                value: Number(trace.value),
+                labels: trace.labels.iter().map(|(key, text)| (&**key, &**text)).collect(),
+                frames: Each(|| self.frames(trace).map(frame)),
+            })
         });
-        Document { header: &self.header, traces: traces.collect() }.serialize(serializer)
+        Document { header: &self.header, traces }.serialize(serializer)
+    }
+}
+
+/// Serialises the elements of an iterator as a list.
+#[cfg(feature = "serde")]
+struct Each<F>(F);
+
+#[cfg(feature = "serde")]
+impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0())
     }
 }

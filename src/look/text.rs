@@ -1,10 +1,13 @@
 //! Reports as text, in the form of pprof.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
+use crate::calendar;
+use crate::escape::{line, terminal};
 use crate::look::node::base;
 use crate::look::report::{Call, Header, Inline, Top, Traces, Tree, Trimmed};
-use crate::look::unit::{AUTO, label, percentage, scale};
+use crate::units::{AUTO, label, percentage, scale};
 
 /// The line between the rows of a tree.
 const TREE_LINE: &str =
@@ -14,30 +17,30 @@ const TRACE_LINE: &str = "-----------+------------------------------------------
 
 impl Header {
     fn value(&self, value: i128) -> String {
-        label(value, &self.unit, &self.display_unit)
+        // The unit is a text of the file.
+        terminal(&label(value, &self.unit, &self.display_unit)).into_owned()
     }
 
     /// The lines about the profiles.
-    fn write(&self, out: &mut String) {
-        let mut line = |name: &str, text: &str| *out += &format!("{name}{text}\n");
+    fn write(&self, out: &mut dyn Write) -> fmt::Result {
         if let Some(file) = &self.file {
-            line("File: ", base(file));
+            writeln!(out, "File: {}", terminal(base(file)))?;
         }
         if let Some(build_id) = &self.build_id {
-            line("Build ID: ", build_id);
+            writeln!(out, "Build ID: {}", terminal(build_id))?;
         }
-        self.comments.iter().for_each(|comment| line("", comment));
+        for comment in &self.comments {
+            writeln!(out, "{}", line(comment))?;
+        }
         if !self.sample_type.is_empty() {
-            line(
-                "Type: ",
-                &format!("{}{}", if self.mean { "mean_" } else { "" }, self.sample_type),
-            );
+            let mean = if self.mean { "mean_" } else { "" };
+            writeln!(out, "Type: {mean}{}", terminal(&self.sample_type))?;
         }
         if let Some(url) = &self.doc_url {
-            line("Doc: ", url);
+            writeln!(out, "Doc: {}", terminal(url))?;
         }
         if self.time_unix_nano != 0 {
-            line("Time: ", &utc(self.time_unix_nano));
+            writeln!(out, "Time: {}", utc(self.time_unix_nano))?;
         }
         if self.duration_nanos != 0 {
             let (nanos, unit) = scale(self.total, &self.unit, "nanoseconds");
@@ -45,44 +48,45 @@ impl Header {
             let share =
                 if unit == "ns" && nanos != 0.0 { format!("({share})") } else { String::new() };
             let duration = label(self.duration_nanos, "nanoseconds", AUTO);
-            line(
-                "Duration: ",
-                &format!("{duration}, Total samples = {} {share}", self.value(self.total)),
-            );
+            let total = self.value(self.total);
+            writeln!(out, "Duration: {duration}, Total samples = {total} {share}")?;
         }
+        Ok(())
     }
 
     /// The same with the filters and what was left out.
-    fn write_with(&self, out: &mut String, trimmed: &Trimmed) {
-        self.write(out);
+    fn write_with(&self, out: &mut dyn Write, trimmed: &Trimmed) -> fmt::Result {
+        self.write(out)?;
         if !self.filters.is_empty() {
-            out.push_str("Active filters:\n");
+            writeln!(out, "Active filters:")?;
         }
         for filter in &self.filters {
             // pprof cuts a filter after 80 bytes. Here the cut moves back to the start of a character.
             let end = filter.char_indices().map(|(at, _)| at).take_while(|at| *at <= 80).last();
             let shown = if filter.len() > 80 { &filter[..end.unwrap_or(0)] } else { filter };
-            *out += &format!("   {shown}{}\n", if filter.len() > 80 { "…" } else { "" });
+            let cut = if filter.len() > 80 { "…" } else { "" };
+            writeln!(out, "   {}{cut}", terminal(shown))?;
         }
         let [shown, total] = [trimmed.shown, self.total].map(|value| self.value(value));
         if self.mean {
-            *out += &format!("Showing the mean of each row, of {total} in all\n");
+            writeln!(out, "Showing the mean of each row, of {total} in all")?;
         } else {
             let share = percentage(trimmed.shown, self.total);
             let share = share.trim_start();
-            *out += &format!("Showing nodes accounting for {shown}, {share} of {total} total\n");
+            writeln!(out, "Showing nodes accounting for {shown}, {share} of {total} total")?;
         }
         if self.total == 0 {
-            return;
+            return Ok(());
         }
         if trimmed.dropped > 0 {
             let nodes = if trimmed.dropped > 1 { "nodes" } else { "node" };
             let cutoff = self.value(trimmed.cutoff);
-            *out += &format!("Dropped {} {nodes} (cum <= {cutoff})\n", trimmed.dropped);
+            writeln!(out, "Dropped {} {nodes} (cum <= {cutoff})", trimmed.dropped)?;
         }
         if (1..trimmed.rows).contains(&trimmed.kept) {
-            *out += &format!("Showing top {} nodes out of {}\n", trimmed.kept, trimmed.rows);
+            writeln!(out, "Showing top {} nodes out of {}", trimmed.kept, trimmed.rows)?;
         }
+        Ok(())
     }
 
     /// The first five columns of a row.
@@ -97,24 +101,25 @@ impl Header {
 }
 
 /// A name of at most `width` characters less those of `before`, shortened in the middle.
-fn shortened(name: &str, width: Option<usize>, before: usize) -> String {
+fn shortened(name: &str, width: Option<usize>, before: usize) -> Cow<'_, str> {
     const LEAST: usize = 16;
-    let Some(width) = width else { return name.to_owned() };
+    let name = terminal(name);
+    let Some(width) = width else { return name };
     let room = width.saturating_sub(before).max(LEAST);
     let length = name.chars().count();
     if length <= room {
-        return name.to_owned();
+        return name;
     }
     let head = (room - 1) / 2;
     let tail = length - (room - 1 - head);
     let begin: String = name.chars().take(head).collect();
     let end: String = name.chars().skip(tail).collect();
-    format!("{begin}…{end}")
+    format!("{begin}…{end}").into()
 }
 
 impl Top {
     /// Returns the report as text, in the columns of pprof. Names are shortened in the middle to lines of `width`
-    /// characters, if it is set.
+    /// characters, if it is set. Hidden characters of names are escaped: see [`escape::terminal`](crate::escape::terminal).
     ///
     /// ```
     /// use otlp_profiles::look::{self, Options};
@@ -126,9 +131,17 @@ impl Top {
     /// # Ok::<(), otlp_profiles::Error>(())
     /// ```
     pub fn text(&self, width: Option<usize>) -> String {
-        let mut out = String::new();
-        self.header.write_with(&mut out, &self.trimmed);
-        out.push_str("      flat  flat%   sum%        cum   cum%\n");
+        written(|out| self.write_text(out, width))
+    }
+
+    /// Writes the report as [`text`](Self::text), row by row, for an output without the whole text in memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut dyn Write, width: Option<usize>) -> fmt::Result {
+        self.header.write_with(out, &self.trimmed)?;
+        writeln!(out, "      flat  flat%   sum%        cum   cum%")?;
         let mut sum = 0;
         for row in &self.rows {
             sum += row.flat;
@@ -139,67 +152,88 @@ impl Top {
                 Inline::Yes => " (inline)",
             };
             let name = shortened(&row.name, width, columns.len() + 2 + inline.len());
-            _ = writeln!(out, "{columns}  {name}{inline}");
+            writeln!(out, "{columns}  {name}{inline}")?;
         }
-        out
+        Ok(())
     }
 }
 
 impl Tree {
     /// Returns the report as text: see [`Top::text`].
     pub fn text(&self, width: Option<usize>) -> String {
-        let mut out = String::new();
-        self.header.write_with(&mut out, &self.trimmed);
-        out.push_str(TREE_LINE);
-        out.push_str(
+        written(|out| self.write_text(out, width))
+    }
+
+    /// Writes the report as [`text`](Self::text): see [`Top::write_text`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut dyn Write, width: Option<usize>) -> fmt::Result {
+        self.header.write_with(out, &self.trimmed)?;
+        out.write_str(TREE_LINE)?;
+        out.write_str(
             "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t \n",
-        );
+        )?;
         let mut sum = 0;
         for one in &self.rows {
-            let call = |call: &Call| {
+            let call = |out: &mut dyn Write, call: &Call| {
                 let share = percentage(call.weight, one.row.cum);
                 let columns = format!("{:>50} {share} |   ", self.header.value(call.weight));
                 let inline = if call.is_inline { " (inline)" } else { "" };
                 let name = shortened(&call.name, width, columns.len() + inline.len());
-                format!("{columns}{name}{inline}\n")
+                writeln!(out, "{columns}{name}{inline}")
             };
-            out.push_str(TREE_LINE);
-            one.callers.iter().for_each(|caller| out += &call(caller));
+            out.write_str(TREE_LINE)?;
+            one.callers.iter().try_for_each(|caller| call(out, caller))?;
             sum += one.row.flat;
             let columns = self.header.columns((one.row.flat, sum, one.row.cum));
             let name = shortened(&one.row.name, width, columns.len() + 18);
-            out += &format!("{columns}                | {name}\n");
-            one.callees.iter().for_each(|callee| out += &call(callee));
+            writeln!(out, "{columns}                | {name}")?;
+            one.callees.iter().try_for_each(|callee| call(out, callee))?;
         }
-        if !self.rows.is_empty() {
-            out.push_str(TREE_LINE);
-        }
-        out
+        if self.rows.is_empty() { Ok(()) } else { out.write_str(TREE_LINE) }
     }
 }
 
 impl Traces {
     /// Returns the report as text: see [`Top::text`].
     pub fn text(&self, width: Option<usize>) -> String {
-        let mut out = String::new();
-        self.header.write(&mut out);
+        written(|out| self.write_text(out, width))
+    }
+
+    /// Writes the report as [`text`](Self::text): see [`Top::write_text`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut dyn Write, width: Option<usize>) -> fmt::Result {
+        self.header.write(out)?;
         for trace in &self.traces {
-            out.push_str(TRACE_LINE);
+            out.write_str(TRACE_LINE)?;
             for (key, text) in &trace.labels {
-                out += &format!("{key:>10}:  {text}\n");
+                writeln!(out, "{:>10}:  {}", line(key), terminal(text))?;
             }
             let mut value = self.header.value(trace.value);
             for (name, is_inline) in self.frames(trace) {
                 let inline = if is_inline { " (inline)" } else { "" };
                 let name = shortened(name, width, 13 + inline.len());
-                out += &format!("{value:>10}   {name}{inline}\n");
-                // Only the leaf, which comes first, shows the value.
+                // Only the leaf, which comes first, shows the value. Other names begin their line.
+                let name = if value.is_empty() { line(&name) } else { name };
+                writeln!(out, "{value:>10}   {name}{inline}")?;
                 value.clear();
             }
         }
-        out.push_str(TRACE_LINE);
-        out
+        out.write_str(TRACE_LINE)
     }
+}
+
+/// Returns what `write` writes.
+fn written(write: impl FnOnce(&mut dyn Write) -> fmt::Result) -> String {
+    let mut text = String::new();
+    // Writing to memory does not fail.
+    _ = write(&mut text);
+    text
 }
 
 macro_rules! display {
@@ -207,7 +241,7 @@ macro_rules! display {
         /// The text of the report, as pprof prints it.
         impl Display for $report {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.text(None))
+                self.write_text(f, None)
             }
         }
     )*};
@@ -219,17 +253,8 @@ display! { Top Tree Traces }
 fn utc(nanos: i128) -> String {
     let seconds = nanos.div_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years of this count begin with March, so that a leap day is the last day of its year.
-    // 719,468 days lie between March 1 of year 0 and 1970; 146,097 days are 400 years.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let of_years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * of_years + of_years / 4 - of_years / 100);
-    // From March on, every five months have 153 days.
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = of_years + era * 400 + i128::from(month <= 2);
+    // Profiles have times of 64 bits, whose days fit easily.
+    let [year, month, day] = calendar::date(i64::try_from(days).unwrap_or_default());
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }

@@ -3,13 +3,14 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::look::graph::{self, Edge, Needed, Values, Weights};
 use crate::look::header;
-use crate::look::node::{Nodes, Rules};
+use crate::look::node::{Frames, Nodes, Rules};
 use crate::look::options::Options;
 use crate::look::pattern::Pattern;
 use crate::look::report::{Call, Header, Inline, Row, Top, Tree, TreeRow, Trimmed};
 use crate::look::select::select;
-use crate::look::unit;
 use crate::model::Profiles;
+use crate::output_limit::OutputLimit;
+use crate::units;
 
 /// Adds up values by function, or by what [`Options::by`] names.
 ///
@@ -37,8 +38,8 @@ use crate::model::Profiles;
 pub fn top(profiles: &Profiles, options: &Options) -> Result<Top> {
     let (profiles, header) = header::prepare(profiles, options)?;
     let mut look = Look::new(&profiles, header, options, 0)?;
-    let marks = graph::inlined(&look.profiles.dictionary, &look.nodes);
-    let edges = if look.nodes.has_inlined() { look.edges(Some(&marks)) } else { Vec::new() };
+    let marks = graph::inlined(&look.profiles.dictionary, &look.frames, look.nodes.len());
+    let edges = if look.frames.has_inlined() { look.edges(Some(&marks)) } else { Vec::new() };
     let mut inline = vec![(false, false); look.nodes.len()];
     for edge in &edges {
         let (any_inline, any_other) = &mut inline[edge.callee as usize];
@@ -75,7 +76,7 @@ pub fn top(profiles: &Profiles, options: &Options) -> Result<Top> {
 /// ```
 pub fn tree(profiles: &Profiles, options: &Options) -> Result<Tree> {
     let (profiles, header) = header::prepare(profiles, options)?;
-    Ok(Look::new(&profiles, header, options, 80)?.tree(|_| true))
+    Look::new(&profiles, header, options, 80)?.tree(|_| true)
 }
 
 /// Shows the rows whose name matches, with their callers and callees: `pprof -peek`. Nothing is left out.
@@ -96,7 +97,7 @@ pub fn tree(profiles: &Profiles, options: &Options) -> Result<Tree> {
 pub fn peek(profiles: &Profiles, pattern: &Pattern, options: &Options) -> Result<Tree> {
     let options = options.clone().untrimmed();
     let (profiles, header) = header::prepare(profiles, &options)?;
-    let tree = Look::new(&profiles, header, &options, 0)?.tree(|name| pattern.matches(name));
+    let tree = Look::new(&profiles, header, &options, 0)?.tree(|name| pattern.matches(name))?;
     if tree.rows.is_empty() {
         let message = format!("no row matches {}", pattern.text());
         return Err(Error::new(ErrorKind::InvalidOption, message));
@@ -105,10 +106,11 @@ pub fn peek(profiles: &Profiles, pattern: &Pattern, options: &Options) -> Result
 }
 
 /// A graph of which the rows are chosen.
-struct Look<'a> {
+struct Look<'a, 'o> {
     profiles: &'a Profiles,
     nodes: Nodes<'a>,
-    weights: Weights,
+    frames: Frames,
+    weights: Weights<'a, 'o>,
     values: Values,
     header: Header,
     trimmed: Trimmed,
@@ -117,24 +119,39 @@ struct Look<'a> {
     /// By node: whether it is a row; `None` if nothing was left out, and nodes without a value are part of the graph.
     kept: Option<Vec<bool>>,
     edge_cutoff: i128,
+    limit: OutputLimit,
 }
 
-impl<'a> Look<'a> {
+impl<'a, 'o> Look<'a, 'o> {
     /// Adds up values and chooses the rows: at most `count` if the options have no number.
     fn new(
         profiles: &'a Profiles,
         header: Header,
-        options: &Options,
+        options: &'o Options,
         count: usize,
     ) -> Result<Self> {
         let dictionary = &profiles.dictionary;
         let selection = select(profiles, options.sample_type.as_deref())?;
-        let mut nodes = Nodes::new(dictionary, Rules::of(options));
-        let weights = Weights::new(dictionary, &selection, &mut nodes, options);
-        let values = Values::new(dictionary, &nodes, &weights);
+        let mut nodes = Nodes::new(Rules::of(options));
+        let frames = nodes.frames(dictionary, Rules::of(options));
+        let mut weights = Weights::new(dictionary, &options.by);
+        for (entry, column, factor) in &selection.columns {
+            weights.enter(entry);
+            for sample in entry.profile().samples() {
+                let value = factor * i128::from(entry.profile().total(sample, *column));
+                let divisor =
+                    if options.mean { entry.profile().total(sample, 0).into() } else { 0 };
+                if value != 0 || divisor != 0 {
+                    weights.add(dictionary, &mut nodes, &sample, (value, divisor));
+                }
+            }
+        }
+        nodes.tell_apart();
+        let values = Values::new(dictionary, &nodes, &frames, &weights);
         let mut look = Self {
             profiles,
             nodes,
+            frames,
             weights,
             values,
             header,
@@ -142,14 +159,15 @@ impl<'a> Look<'a> {
             rows: Vec::new(),
             kept: None,
             edge_cutoff: 0,
+            limit: options.limit_of(profiles),
         };
-        look.choose(options, options.node_count.unwrap_or(count));
+        look.choose(options, options.node_count.unwrap_or(count))?;
         look.header.display_unit = look.display_unit(options);
         Ok(look)
     }
 
     /// Chooses and sorts the rows.
-    fn choose(&mut self, options: &Options, count: usize) {
+    fn choose(&mut self, options: &Options, count: usize) -> Result<()> {
         let values = &self.values;
         let mut rows = values.shown(options);
         let all = rows.len();
@@ -161,6 +179,7 @@ impl<'a> Look<'a> {
             rows.retain(|node| values.cum[*node as usize].abs() >= cutoff);
         }
         let dropped = all - rows.len();
+        self.limit.check(rows.iter().map(|node| self.nodes.name_bytes(*node)).sum())?;
         let mut rows: Vec<_> = rows.into_iter().map(|node| (node, self.nodes.name(node))).collect();
         // The order of `FlatNameOrder` and `CumNameOrder` in pprof, which break ties by the printed node.
         rows.sort_by(|(a, a_name), (b, b_name)| {
@@ -184,13 +203,14 @@ impl<'a> Look<'a> {
         let cutoff = share(self.header.total, options.node_fraction);
         self.trimmed = Trimmed { shown, dropped, cutoff, rows: before, kept: rows.len() };
         self.rows = rows;
+        Ok(())
     }
 
     /// The unit that fits the smallest row, or a hundred times it if the total has another unit.
     fn display_unit(&self, options: &Options) -> String {
         let from = &self.header.unit;
-        let wanted = options.unit.as_deref().unwrap_or(unit::AUTO);
-        if wanted != unit::AUTO || self.rows.is_empty() {
+        let wanted = options.unit.as_deref().unwrap_or(units::AUTO);
+        if wanted != units::AUTO || self.rows.is_empty() {
             return wanted.to_owned();
         }
         let smallest = self.rows.iter().filter_map(|(node, _)| {
@@ -199,7 +219,7 @@ impl<'a> Look<'a> {
         });
         let largest = self.header.total;
         let smallest = smallest.min().unwrap_or(largest);
-        let fitting = |value| unit::scale(value, from, unit::AUTO).1;
+        let fitting = |value| units::scale(value, from, units::AUTO).1;
         let is_coarse = fitting(smallest) != fitting(largest) && smallest * 100 < largest;
         let unit = fitting(if is_coarse { smallest * 100 } else { smallest });
         if unit.is_empty() { from.clone() } else { unit.to_owned() }
@@ -210,15 +230,22 @@ impl<'a> Look<'a> {
         let needed = Needed { nodes: self.kept.as_deref(), callees };
         let mut is_row = vec![false; self.nodes.len()];
         self.rows.iter().for_each(|(node, _)| is_row[*node as usize] = true);
-        let mut edges = graph::edges(&self.profiles.dictionary, &self.nodes, &self.weights, needed);
+        let mut edges =
+            graph::edges(&self.profiles.dictionary, &self.frames, &self.weights, needed);
         // Like pprof, keep edges to nodes without a value, whatever their weight.
         edges.retain(|edge| !is_row[edge.callee as usize] || edge.weight.abs() >= self.edge_cutoff);
         edges
     }
 
     /// The rows with their edges, of those whose name matches.
-    fn tree(self, matches: impl Fn(&str) -> bool) -> Tree {
+    ///
+    /// # Errors
+    ///
+    /// The names of the calls, each of which holds one, exceed the output limit.
+    fn tree(self, matches: impl Fn(&str) -> bool) -> Result<Tree> {
         let mut edges = self.edges(None);
+        let ends = edges.iter().flat_map(|edge| [edge.caller, edge.callee]);
+        self.limit.check(ends.map(|node| self.nodes.name_bytes(node)).sum())?;
         let mut names: Vec<String> = vec![String::new(); self.nodes.len()];
         for edge in &edges {
             for node in [edge.caller, edge.callee] {
@@ -258,6 +285,6 @@ impl<'a> Look<'a> {
         for (one, (any_inline, any_other)) in rows.iter_mut().zip(inline) {
             one.row.inline = graph::inline(any_inline, any_other);
         }
-        Tree { header: self.header, trimmed: self.trimmed, rows }
+        Ok(Tree { header: self.header, trimmed: self.trimmed, rows })
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::look::header;
 use crate::look::label::{LabelValue, Units, labels};
-use crate::look::node::{Nodes, Rules};
+use crate::look::node::{Frames, Nodes, Rules};
 use crate::look::options::Options;
 use crate::look::report::{Trace, Traces};
 use crate::look::select::select;
-use crate::look::unit;
 use crate::model::{Dictionary, Profiles, SampleRef};
+use crate::units;
 
 /// Lists the samples with their values, labels and stacks: `pprof -traces`. Samples without a stack are left out.
 ///
@@ -36,11 +36,16 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
     let units = Units::of(profiles);
     let (profiles, header) = header::prepare(profiles, options)?;
     let dictionary = profiles.dictionary();
-    let nodes = Nodes::new(dictionary, Rules::of(options));
+    let mut nodes = Nodes::new(Rules::of(options));
+    let of_location = nodes.frames(dictionary, Rules::of(options));
+    nodes.tell_apart();
     let selection = select(&profiles, options.sample_type.as_deref())?;
+    let limit = options.limit_of(&profiles);
+    let mut bytes = (0..nodes.len() as u32).map(|node| nodes.name_bytes(node)).sum::<u64>();
+    limit.check(bytes)?;
     let mut stacks = vec![Vec::new(); dictionary.stacks().len()];
     let mut traces = Vec::new();
-    for (entry, column) in &selection.columns {
+    for (entry, column, factor) in &selection.columns {
         let profile = entry.profile();
         for sample in profile.samples() {
             let stack = sample.stack.row();
@@ -48,12 +53,15 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
                 continue;
             }
             if stacks[stack].is_empty() {
-                stacks[stack] = frames(dictionary, &nodes, &sample);
+                stacks[stack] = frames(dictionary, &of_location, &sample);
             }
             let divisor = if options.mean { profile.total(sample, 0) } else { 0 };
-            let value = i128::from(profile.total(sample, *column));
+            let value = factor * i128::from(profile.total(sample, *column));
             let value = if divisor == 0 { value } else { value / i128::from(divisor) };
-            traces.push(Trace { value, labels: printed(dictionary, &sample, &units), stack });
+            let labels = printed(dictionary, &sample, &units);
+            bytes += labels.iter().map(|(key, text)| (key.len() + text.len()) as u64).sum::<u64>();
+            limit.check(bytes)?;
+            traces.push(Trace { value, labels, stack });
         }
     }
     let names = (0..nodes.len() as u32).map(|node| nodes.name(node)).collect();
@@ -61,7 +69,7 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
 }
 
 /// The nodes of a stack, leaf first, and whether each was inlined into the next.
-fn frames(dictionary: &Dictionary, nodes: &Nodes<'_>, sample: &SampleRef<'_>) -> Vec<(u32, bool)> {
+fn frames(dictionary: &Dictionary, nodes: &Frames, sample: &SampleRef<'_>) -> Vec<(u32, bool)> {
     let of_location = |location: &crate::model::LocationId| {
         let of_location = nodes.of(*location);
         let is_inlined = move |at| at + 1 < of_location.len();
@@ -82,7 +90,7 @@ fn printed(
         let (is_number, text) = match &label.value {
             LabelValue::Text(text) => (false, text.to_string()),
             LabelValue::Number(number, _) => {
-                (true, unit::label((*number).into(), units.unit(label.key), unit::AUTO))
+                (true, units::label((*number).into(), units.unit(label.key), units::AUTO))
             }
         };
         let texts = by_key.entry((is_number, label.key)).or_default();

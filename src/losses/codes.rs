@@ -147,6 +147,8 @@ codes! {
         VALUE_NEGATIVE = "value.negative": "a negative value was kept";
         LINK_AS_ATTRIBUTE = "link.as_attribute": "a trace id or span id that is not a valid link was kept as an attribute";
         TIMESTAMP_AS_ATTRIBUTE = "timestamps.as_attribute": "a label that cannot be read as a timestamp was kept as an attribute";
+        ATTR_EMPTY_FIELD = "attr.empty_field": "an attribute for a field of pprof was an empty string, which equals the unset field: it was left out";
+        BUILD_ID_UNKNOWN = "mapping.build_id_unknown": "the build id was the text `unknown`: it was left out";
         EVENT_OUTSIDE = "event.outside": "an event is outside the time range of its profile";
         EVENT_CLOCK_ATTRIBUTE = "event.clock_attribute": "an attribute of a clock was moved to its profile";
         EVENT_UNIT = "event.unit": "a unit of events is not a UCUM unit";
@@ -156,11 +158,11 @@ codes! {
         STACK_HANDLER = "stack.handler": "the address of the profiler's signal handler was dropped from all stacks";
         MAPPING_REBASED = "mapping.rebased": "a binary was loaded at several addresses: its locations were moved to one of them";
         UNIT_CONVERTED = "unit.converted": "values were converted to a finer unit of the same family";
-        DELTA_RESET = "delta.reset": "a total fell between two snapshots, or is gone: it was reset, and the later value is the change";
         PROFILE_REPEATED = "profile.repeated": "a profile with the same id and contents occurred before: it was not added again";
         ORPHAN_DROPPED = "orphan.dropped": "table rows without references were dropped";
     }
     Synthesized {
+        DELTA_RESET = "delta.reset": "a total fell between two snapshots or has a later start, so the process was restarted, or it is gone: later totals are the changes";
         DEFAULT_SYNTHESIZED = "default.synthesized": "the default sample type was set to that of the first profile";
         DEFAULT_NO_MATCH = "default.no_match": "the default sample type is not among the sample types";
         PROFILE_ID_SYNTHESIZED = "profile_id.synthesized": "the generation requires a profile id: it was computed from the content";
@@ -230,7 +232,7 @@ codes! {
         DERIVE_UNDEFINED = "derive.undefined": "a computed value is undefined, by a division by zero, a missing attribute or a missing sample type: the sample was left out";
         RATE_NO_DURATION = "rate.no_duration": "a profile without a duration has no rate: its values were kept";
         VALUE_ZERO_DROPPED = "value.zero_dropped": "samples without a value other than 0 were dropped";
-        DEFAULT_DROPPED = "default.dropped": "merged profiles have different default sample types: none was kept";
+        DEFAULT_DROPPED = "default.dropped": "merged profiles have different default sample types: only one was kept";
         VALUE_NEGATIVE_DROPPED = "value.negative_dropped": "samples with negative values were dropped";
         EVENT_COUNT_DROPPED = "event.count_dropped": "the number of events in a value was dropped";
         EVENT_CLOCK_DROPPED = "event.clock_dropped": "the clock of timestamps was dropped";
@@ -276,6 +278,7 @@ codes! {
         DANGLING_FUNCTION = "pprof.dangling_function": "a line refers to a function that does not exist: the reference was dropped";
         DANGLING_MAPPING = "pprof.dangling_mapping": "a location refers to a mapping that does not exist: the reference was dropped";
         BAD_STRING_INDEX = "pprof.bad_string_index": "an index past the end of the string table was read as the empty string";
+        LABEL_WITHOUT_KEY = "pprof.label_without_key": "a label without a key was dropped in a repair, as OTLP requires keys";
         VALUE_COUNT = "pprof.value_count": "a sample has more or fewer values than there are sample types: it was dropped";
         ROW_0 = "table.row_0": "the first row of a table was not empty";
         MESSAGE_UNREADABLE = "message.unreadable": "a damaged message was skipped: the others were read";

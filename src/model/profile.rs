@@ -4,6 +4,7 @@ use crate::model::event_form::EventForm;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::lazy_box::{EmptyDefault, LazyBox, lazy_box};
 use crate::model::samples::Samples;
+use crate::wire::hex::hex;
 
 /// A profile: its types, its time and its samples.
 ///
@@ -268,7 +269,7 @@ impl From<[u8; 16]> for ProfileId {
 
 impl std::fmt::Display for ProfileId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 

@@ -207,6 +207,17 @@ pub struct EntityRef {
 ///
 /// In OTLP 1.8 and later, the sample types of one pprof become several profiles under one scope. The scope
 /// may specify their order ([`PPROF_SCOPE_SAMPLE_TYPE_ORDER`](crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER)).
+///
+/// ```
+/// use otlp_profiles::model::StringId;
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let profiles = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let scope = &profiles.resource_profiles()[0].scope_profiles()[0];
+/// assert_eq!((scope.scope().name(), scope.schema_url()), (StringId::NONE, StringId::NONE));
+/// assert_eq!(scope.profiles().len(), 1);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeProfiles(LazyBox<ScopeParts>);
 

@@ -145,6 +145,21 @@ impl KeyValue {
     }
 }
 
+/// Returns the memory that a value owns, in bytes, without the value itself.
+pub(crate) fn heap_bytes(value: &Value) -> usize {
+    match value {
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Array(values) => {
+            size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
+        }
+        Value::KeyValues(pairs) => {
+            let inner = pairs.iter().map(|pair| heap_bytes(&pair.value)).sum::<usize>();
+            size_of_val::<[_]>(pairs) + inner
+        }
+        Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Values with their strings resolved.
 
+use crate::wire::hex::hex;
 use std::fmt::{self, Debug, Display, Formatter, Write};
 
 use crate::model::dictionary::Dictionary;
@@ -149,7 +150,7 @@ impl Display for ValueRef<'_> {
             Value::String(text) => f.pad(self.strings.get(*text)),
             // Debug formatting keeps the decimal point of whole numbers, which distinguishes them from integers.
             Value::Double(number) => write!(f, "{number:?}"),
-            Value::Bytes(bytes) => hex(f, bytes),
+            Value::Bytes(bytes) => f.write_str(&hex(bytes)),
             value => json(f, value, self.strings),
         }
     }
@@ -173,7 +174,7 @@ fn json(f: &mut Formatter<'_>, value: &Value, strings: &Strings) -> fmt::Result 
         Value::Double(number) => write!(f, "\"{number}\""),
         Value::Bytes(bytes) => {
             f.write_char('"')?;
-            hex(f, bytes)?;
+            f.write_str(&hex(bytes))?;
             f.write_char('"')
         }
         Value::Array(values) => list(f, '[', values, ']', |f, value| json(f, value, strings)),
@@ -201,11 +202,6 @@ fn list<T>(
         write(f, item)?;
     }
     f.write_char(close)
-}
-
-/// Formats bytes as hex digits.
-fn hex(f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
 /// Quotes a string with the escapes that JSON requires.

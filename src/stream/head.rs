@@ -16,7 +16,7 @@ const FEW: usize = 256;
 
 /// Returns the inflated beginning of a file, and whether it is complete. `None` for an unsupported compression.
 pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Vec<u8>, bool)> {
-    if packed != "gzip" && !(cfg!(feature = "zstd") && packed == "zstd") {
+    if !compression::is_read(packed) {
         return None;
     }
     let mut start = vec![0; FEW];
@@ -28,7 +28,7 @@ pub(super) fn inflated(head: &[u8], packed: &str, limits: &Limits) -> Option<(Ve
     start.clear();
     // Truncated or broken files are reported later, when the whole file is read.
     let most = WINDOW.max(16 * head.len());
-    let mut inflater = Inflater::new(head, Some(packed), limits).ok()?.endless().take(most as u64);
+    let mut inflater = Inflater::new(head, Some(packed), limits).endless().take(most as u64);
     let few = inflater.by_ref().take(FEW as u64).read_to_end(&mut start);
     if few.is_ok() && is_bare_message(&start) {
         return Some((start, false));
@@ -45,8 +45,8 @@ pub(super) fn members(head: &[u8], limits: &Limits) -> Opening {
     if !next.windows(3).any(|bytes| bytes == b"\x1f\x8b\x08") {
         return Opening::Bare;
     }
-    let Ok(inflater) = Inflater::new(head, Some("gzip"), limits) else { return Opening::Bare };
-    let (mut inflater, mut first, mut second) = (inflater.endless(), Vec::new(), Vec::new());
+    let mut inflater = Inflater::new(head, Some("gzip"), limits).endless();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
     match inflater.member(limits, &mut first) {
         Ok(true) => {}
         _ => return Opening::Bare,

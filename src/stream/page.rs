@@ -33,6 +33,11 @@ const ELEMENT: &str = "<script type=\"application/vnd.otlp-profiles+gzip\"";
 /// element, such as `id="profile-0"`.
 ///
 /// A page that starts with [`PAGE_START`] and has one or more of these elements is an input like any other.
+///
+/// ```
+/// let script = otlp_profiles::stream::page_script("id=\"profile-0\"", &[0x1f, 0x8b]);
+/// assert!(script.starts_with("<script ") && script.ends_with(">H4s=</script>"));
+/// ```
 pub fn page_script(attributes: &str, gzip: &[u8]) -> String {
     format!("{ELEMENT} {attributes} data-encoding=\"base64\">{}</script>", base64(gzip))
 }

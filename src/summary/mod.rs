@@ -267,7 +267,12 @@ fn quick(payload: &[u8], options: &ReadOptions) -> Result<Option<Summary>> {
     if refuse && detected.certainty.is_guess() {
         return Ok(None);
     }
-    Ok(version_of(detected.format).and_then(|version| walked(payload, detected, version, options)))
+    match version_of(detected.format) {
+        Some(version) => Ok(walked(payload, detected, version, options)),
+        None => {
+            read_detected(payload, detected, options).map(|read| Some(Summary::of_reading(read)))
+        }
+    }
 }
 
 /// Returns whether the limits on single rows are below their defaults, so that every row has to be examined.

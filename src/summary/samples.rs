@@ -94,6 +94,10 @@ impl SampleTotals {
             }
         };
         let values = values as u64;
+        // Neither values nor timestamps: the reader explains what happened to them.
+        if values == 0 && times == 0 {
+            return None;
+        }
         // Without values, each timestamp counts 1.
         let sum = if values == 0 { times.into() } else { sum };
         // The reader rejects or repairs such a sample.

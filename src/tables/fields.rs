@@ -88,19 +88,24 @@ pub(crate) use fields;
 /// });
 /// ```
 ///
-/// The macro repeats all arms for each position in the output; the compiler keeps one of them.
+/// The macro repeats all arms for each position in the output; the compiler keeps one of them. With `rare` before the
+/// message, a loop takes the arms in order, and the number is not a constant: the compiler takes seconds for the square of
+/// many fields.
 macro_rules! emit {
+    (rare $message:ident in $generation:ident; { $($arms:tt)* }) => {
+        $crate::tables::fields::emit!(@count each $message $generation, (0) [] $($arms)*)
+    };
     ($message:ident in $generation:ident; { $($arms:tt)* }) => {
-        $crate::tables::fields::emit!(@count $message $generation, (0) [] $($arms)*)
+        $crate::tables::fields::emit!(@count turns $message $generation, (0) [] $($arms)*)
     };
     // Numbers the arms.
-    (@count $message:ident $generation:ident, $place:tt [$($arms:tt)*]
+    (@count $how:ident $message:ident $generation:ident, $place:tt [$($arms:tt)*]
         $key:literal => |$number:tt| $then:expr, $($rest:tt)*
     ) => {
-        $crate::tables::fields::emit!(@count $message $generation, ($place + 1)
+        $crate::tables::fields::emit!(@count $how $message $generation, ($place + 1)
             [$($arms)* { $place $key |$number| ($then) }] $($rest)*)
     };
-    (@count $message:ident $generation:ident, $count:tt [$({ $place:tt $key:literal $($arm:tt)* })*]) => {{
+    (@count $how:ident $message:ident $generation:ident, $count:tt [$({ $place:tt $key:literal $($arm:tt)* })*]) => {{
         /// The order of the arms, computed once for each generation instead of once for each arm and
         /// position.
         struct Order<G>(std::marker::PhantomData<G>);
@@ -108,8 +113,16 @@ macro_rules! emit {
             const TURNS: [(usize, u32); $count] =
                 $crate::tables::fields::turns(&$crate::schema::$message, G::VERSION, [$($key),*]);
         }
-        $crate::tables::fields::emit!(@turns $generation, [$($place)*] [$({ $place $($arm)* })*]);
+        $crate::tables::fields::emit!(@$how $generation, [$($place)*] [$({ $place $($arm)* })*]);
     }};
+    (@each $generation:ident, $turns:tt [$({ $place:tt |$number:tt| ($then:expr) })*]) => {
+        for (place, number) in Order::<$generation>::TURNS {
+            $(if place == $place {
+                let $number = number;
+                $then;
+            })*
+        }
+    };
     (@turns $generation:ident, [$($turn:tt)*] $arms:tt) => {
         $($crate::tables::fields::emit!(@turn $generation, $turn $arms);)*
     };

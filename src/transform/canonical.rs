@@ -13,17 +13,18 @@ use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{
     AttributeId, FunctionId, Id, LinkId, LocationId, MappingId, StackId, StringId,
 };
-use crate::model::order::{sample_type_order, set_sample_type_order};
+use crate::model::order::{columns, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{EntityRef, Profiles, ResourceProfiles, ScopeProfiles};
+use crate::tables::profile::covered::Covered;
 use crate::tables::rows::reach::Reach;
 
-/// Sorts tables, samples, profiles, scopes and resources by content. `beside` holds a number for each profile and is
-/// sorted with them. `main` comes first of the mappings; unreferenced rows are dropped.
-pub(super) fn canonical(profiles: &mut Profiles, main: MappingId, beside: &mut Vec<i128>) {
+/// Sorts tables, samples, profiles, scopes and resources by content. `beside` holds the covered time of each profile and
+/// is sorted with them. `main` comes first of the mappings; unreferenced rows are dropped.
+pub(super) fn canonical(profiles: &mut Profiles, main: MappingId, beside: &mut Vec<Covered>) {
     let dictionary = &profiles.dictionary;
     let mut reach = Reach::of(dictionary);
     profiles.iter().for_each(|profile| reach.profile(profile));
@@ -39,7 +40,7 @@ pub(super) fn canonical(profiles: &mut Profiles, main: MappingId, beside: &mut V
     let mut numbers = beside.drain(..);
     let dictionary = &profiles.dictionary;
     let resources = std::mem::take(&mut profiles.resources).into_iter();
-    let mut resources: Vec<(ResourceProfiles, Vec<i128>)> = resources
+    let mut resources: Vec<(ResourceProfiles, Vec<Covered>)> = resources
         .map(|mut resource| {
             let beside = sort_scopes(&mut resource, &mut numbers, dictionary);
             (resource, beside)
@@ -129,12 +130,12 @@ fn sort_rows(rows: &mut Ragged<AttributeId>) {
 /// Sorts the scopes of a resource and their profiles. Returns the numbers beside them in the same order.
 fn sort_scopes(
     resource: &mut ResourceProfiles,
-    numbers: &mut impl Iterator<Item = i128>,
+    numbers: &mut impl Iterator<Item = Covered>,
     dictionary: &Dictionary,
-) -> Vec<i128> {
+) -> Vec<Covered> {
     resource.resource.attributes.sort_unstable_by_key(|pair| pair.key);
     let scopes = std::mem::take(&mut resource.scopes).into_iter();
-    let mut scopes: Vec<(ScopeProfiles, Vec<i128>)> = scopes
+    let mut scopes: Vec<(ScopeProfiles, Vec<Covered>)> = scopes
         .map(|mut scope| {
             let numbers = numbers.by_ref().take(scope.profiles.len()).collect();
             let numbers = sort_profiles(&mut scope, numbers, dictionary);
@@ -152,9 +153,9 @@ fn sort_scopes(
 
 fn sort_profiles(
     scope: &mut ScopeProfiles,
-    beside: Vec<i128>,
+    beside: Vec<Covered>,
     dictionary: &Dictionary,
-) -> Vec<i128> {
+) -> Vec<Covered> {
     let order = sample_type_order(scope, dictionary).and_then(Result::ok);
     for profile in &mut scope.profiles {
         profile.attributes.sort_unstable();
@@ -162,13 +163,28 @@ fn sort_profiles(
     }
     scope.scope.attributes.sort_unstable_by_key(|pair| pair.key);
     let profiles = std::mem::take(&mut scope.profiles).into_iter().zip(beside);
-    let mut profiles: Vec<(usize, (Profile, i128))> = profiles.enumerate().collect();
-    profiles.sort_by(|(_, (a, _)), (_, (b, _))| compare_profiles(a, b));
-    if let Some(order) = order {
-        let order: Vec<usize> = profiles.iter().map(|(at, _)| order[*at]).collect();
-        set_sample_type_order(scope, &order, dictionary);
+    let profiles: Vec<(Profile, Covered)> = profiles.collect();
+    // The first profile of a pprof stays the first: it has the default sample type.
+    let columns = order.as_deref().map(columns);
+    let leader = |at: usize| columns.as_ref().map_or(at, |columns| columns[at].0);
+    let compare = |a: usize, b: usize| compare_profiles(&profiles[a].0, &profiles[b].0);
+    let mut rows: Vec<usize> = (0..profiles.len()).collect();
+    rows.sort_by(|a, b| {
+        let (of_a, of_b) = (leader(*a), leader(*b));
+        let leaders = compare(of_a, of_b).then(of_a.cmp(&of_b));
+        leaders.then((*a != of_a).cmp(&(*b != of_b))).then_with(|| compare(*a, *b))
+    });
+    if let Some(columns) = &columns {
+        let mut start = 0;
+        let order = rows.iter().enumerate().map(|(row, at)| {
+            start = if columns[*at].0 == *at { row } else { start };
+            start + columns[*at].1
+        });
+        set_sample_type_order(scope, &order.collect::<Vec<_>>(), dictionary);
     }
-    let (profiles, beside): (Vec<_>, Vec<_>) = profiles.into_iter().map(|(_, of)| of).unzip();
+    let mut profiles: Vec<_> = profiles.into_iter().map(Some).collect();
+    let sorted = rows.into_iter().filter_map(|row| profiles[row].take());
+    let (profiles, beside): (Vec<_>, Vec<_>) = sorted.unzip();
     scope.profiles = profiles;
     beside
 }

@@ -12,11 +12,12 @@ use crate::model::ragged::Ragged;
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::merge::absorb;
 
-/// Keeps samples in a range of nanoseconds since 1970, which excludes its end. Profiles without samples stay.
+/// Keeps samples in a range of nanoseconds since 1970, which excludes its end.
 ///
 /// Timestamped samples lose the timestamps outside the range. Totals cannot be divided: they stay if their profile
 /// starts in the range. The report counts those that also cover time outside of it (`split.total_not_divided`). The
-/// time is linear in the samples.
+/// time and the duration of a profile become those of its part in the range, unless such a total covers more. Profiles
+/// without samples stay; the duration of those outside the range becomes 0. The time is linear in the samples.
 ///
 /// ```
 /// use otlp_profiles::transform::retain_time;
@@ -77,6 +78,11 @@ fn retain_time_of(profile: &mut Profile, range: &Range<u64>, losses: &mut Losses
     }
     samples.retain(&kept);
     losses.add_many(losses::TOTAL_NOT_DIVIDED, undivided, String::new);
+    if start != 0 && duration > 0 && undivided == 0 {
+        let part = start.max(range_wide.start)..(start + duration).min(range_wide.end);
+        profile.time_unix_nano = if part.is_empty() { start } else { part.start };
+        profile.duration_nanos = (part.end - part.start).max(0);
+    }
 }
 
 /// Details of locations that [`strip`] removes.

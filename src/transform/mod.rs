@@ -3,6 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | add up any number of payloads | [`Merger`] |
+//! | know what a sum or a comparison leaves out | [`Caution`], [`InputTypes`], [`snapshots()`] |
 //! | compare two payloads, or fail a build if something costs more | [`diff()`], [`diff_profile`], [`judge`] |
 //! | get the changes between two snapshots, other units, or values a second | [`delta()`], [`convert_units`], [`per_second`] |
 //! | send profiles through a chain of such steps, one after the other | [`Pipeline`], [`Stage`] |
@@ -17,6 +18,7 @@
 mod arithmetic;
 mod binaries;
 mod canonical;
+mod caution;
 mod columns;
 mod diff;
 mod filter;
@@ -27,16 +29,18 @@ mod redact;
 mod scale;
 mod split;
 mod stacks;
-mod units;
 
+pub use crate::tables::profile::covered::Covered;
 pub use arithmetic::{Expression, derive};
+pub use caution::{Caution, InputTypes};
 pub use diff::{
     Diff, DiffBy, DiffMode, DiffOptions, DiffProfile, DiffRow, Gate, GateKind, GateReport, GateRow,
-    GateRule, Judgement, Noise, Rename, diff, diff_profile, judge, strip_hash,
+    GateRule, Judgement, Noise, Rename, common_sample_type, diff, diff_profile, judge, strip_hash,
 };
 pub use filter::{Strip, retain_time, strip};
 pub use merge::{
     Columns, Combine, DeltaOptions, MergeOptions, Merged, Merger, ResourceKeys, Snapshots, delta,
+    snapshots, totals,
 };
 pub use pipeline::{AggregatorOptions, Keep, Pipeline, Published, RateOptions, Stage, Target};
 pub use redact::Redactor;

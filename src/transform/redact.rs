@@ -1,5 +1,7 @@
 //! Redaction: names and values become pseudonyms.
 
+use std::collections::BTreeSet;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -56,7 +58,7 @@ const FREE_TEXT: [&str; 4] = [
 ];
 
 /// The use of a text: equal texts of one role get one pseudonym.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Role {
     Function,
     File,
@@ -67,15 +69,16 @@ enum Role {
 /// Replaces names and values by pseudonyms, so that a profile can be given to others.
 ///
 /// Equal texts get equal pseudonyms in all profiles that one redactor processes: `function_1`, `file_1`, `value_1`.
-/// They are numbered by first appearance and cannot be reversed.
+/// They are numbered by first appearance and cannot be reversed. Pseudonyms of an earlier redaction stay, so
+/// redacting the result again in its format gives the same bytes.
 ///
 /// | part | result |
 /// |---|---|
 /// | names of functions | pseudonyms, unless `keep` accepts the name |
 /// | files and binaries | pseudonyms, unless `keep` accepts the path |
 /// | texts in attributes of samples, profiles, scopes, resources, locations and mappings | pseudonyms, unless `keep` accepts the value |
-/// | whole numbers without a unit | numbered by first appearance for each key |
-/// | build ids, bytes, trace, span and profile ids | other digits of the same length |
+/// | whole numbers without a unit | numbered for each key, in ascending order |
+/// | build ids, bytes, trace, span and profile ids | other digits of the same length, in ascending order |
 /// | attributes that look like secrets, by key or value; comments; original payloads | dropped |
 /// | keys, units, sample types, frame types, the names and versions of scopes, schema URLs | kept |
 /// | values, times, addresses, line numbers | kept |
@@ -97,6 +100,8 @@ pub struct Redactor<'a> {
     keep: &'a (dyn Fn(&str) -> bool + Sync),
     /// The pseudonyms by role and text.
     names: HashMap<(Role, String), String, RandomState>,
+    /// The pseudonyms in use.
+    taken: BTreeSet<(Role, String)>,
     /// The number of pseudonyms of each role.
     counts: [usize; 4],
     /// The numbers of whole numbers by key.
@@ -105,6 +110,19 @@ pub struct Redactor<'a> {
     number_counts: HashMap<String, i64, RandomState>,
     /// The ids by their bytes.
     ids: HashMap<Vec<u8>, u64, RandomState>,
+    /// What the profiles hold that has no pseudonym yet, if it is being collected.
+    collected: Option<Collected>,
+    /// The names that stay, with their use.
+    kept: BTreeSet<(&'static str, String)>,
+}
+
+/// The parts of profiles that get pseudonyms in ascending order, and the pseudonyms that they hold already.
+#[derive(Default)]
+struct Collected {
+    numbers: BTreeSet<(String, i64)>,
+    /// By their digits without leading zeroes, so that pseudonyms keep their order.
+    ids: BTreeSet<(usize, Vec<u8>, Vec<u8>)>,
+    names: BTreeSet<(Role, String)>,
 }
 
 impl std::fmt::Debug for Redactor<'_> {
@@ -144,11 +162,35 @@ impl<'a> Redactor<'a> {
     /// A redactor that keeps the names, paths and values that `keep` accepts.
     pub fn new(keep: &'a (dyn Fn(&str) -> bool + Sync)) -> Self {
         let (names, counts, numbers, number_counts, ids) = Default::default();
-        Self { keep, names, counts, numbers, number_counts, ids }
+        let (taken, collected, kept) = Default::default();
+        Self { keep, names, taken, counts, numbers, number_counts, ids, collected, kept }
     }
 
-    /// Redacts profiles. Returns what was dropped. The time is linear in their size.
+    /// Returns the names that redacted profiles keep, with their use: `scope`, `scope version`, `sample type`, `unit`,
+    /// `key` or `schema URL`. They are sorted. A custom one may tell who made the profiles.
+    pub fn kept(&self) -> impl ExactSizeIterator<Item = (&'static str, &str)> {
+        self.kept.iter().map(|(kind, name)| (*kind, &name[..]))
+    }
+
+    /// Redacts profiles. Returns what was dropped. The time is linear in their size but for sorting, and the memory is
+    /// that of a copy.
     pub fn redact(&mut self, profiles: &mut Profiles) -> Losses {
+        self.collected = Some(Collected::default());
+        _ = self.replace(&mut profiles.clone());
+        let Collected { numbers, ids, names } = self.collected.take().unwrap_or_default();
+        for (role, name) in names {
+            // Unless it stands for another text of an earlier input.
+            if self.taken.insert((role, name.clone())) {
+                self.names.insert((role, name.clone()), name);
+            }
+        }
+        numbers.into_iter().for_each(|(key, number)| _ = self.number(&key, number));
+        ids.into_iter().for_each(|(_, _, mut id)| self.bytes(&mut id));
+        self.replace(profiles)
+    }
+
+    /// Replaces everything by its pseudonym, or collects what needs one.
+    fn replace(&mut self, profiles: &mut Profiles) -> Losses {
         let mut losses = Losses::default();
         let Profiles { dictionary, resources } = profiles;
         // Every reference is visited once: a new id must not be looked up among the old strings.
@@ -170,6 +212,14 @@ impl<'a> Redactor<'a> {
         losses
     }
 
+    /// Records a name that stays, before the table of old names is gone.
+    fn record(&mut self, kind: &'static str, id: StringId, texts: &Texts) {
+        let text = texts.old.get(id);
+        if !text.is_empty() && self.collected.is_none() {
+            self.kept.insert((kind, text.to_owned()));
+        }
+    }
+
     /// The pseudonym of a text.
     fn text(&mut self, role: Role, id: &mut StringId, texts: &mut Texts) {
         let text = texts.old.get(*id).to_owned();
@@ -177,15 +227,21 @@ impl<'a> Redactor<'a> {
             *id = texts.intern(&text);
             return;
         }
-        let Self { names, counts, .. } = self;
+        if let Some(collected) = &mut self.collected {
+            if is_pseudonym(role, &text) {
+                collected.names.insert((role, text));
+            }
+            return;
+        }
+        let Self { names, counts, taken, .. } = self;
         let name = names.entry((role, text)).or_insert_with_key(|(role, text)| {
-            let count = &mut counts[*role as usize];
-            *count += 1;
-            match role {
-                Role::Function => format!("function_{count}"),
-                Role::File => format!("file_{count}"),
-                Role::Value => format!("value_{count}"),
-                Role::BuildId => format!("{:0width$x}", *count, width = text.len()),
+            loop {
+                let count = &mut counts[*role as usize];
+                *count += 1;
+                let name = pseudonym(*role, *count, text.len());
+                if taken.insert((*role, name.clone())) {
+                    return name;
+                }
             }
         });
         *id = texts.intern(name);
@@ -203,6 +259,8 @@ impl<'a> Redactor<'a> {
             }
             let has_unit = attribute.unit != StringId::NONE;
             self.value(&key, has_unit, &mut attribute.value, texts);
+            self.record("key", attribute.key, texts);
+            self.record("unit", attribute.unit, texts);
             texts.keep(&mut attribute.key);
             texts.keep(&mut attribute.unit);
         }
@@ -231,6 +289,7 @@ impl<'a> Redactor<'a> {
         losses: &mut Losses,
     ) {
         let Some(resource) = resource.parts_mut() else { return };
+        self.record("schema URL", resource.schema_url, texts);
         texts.keep(&mut resource.schema_url);
         let dropped = self.pairs(&mut resource.resource.attributes, texts);
         losses.add_many(losses::RESOURCE_DROPPED, dropped.len() as u64, String::new);
@@ -248,7 +307,10 @@ impl<'a> Redactor<'a> {
         });
         for scope in &mut resource.scopes {
             let Some(scope) = scope.parts_mut() else { continue };
+            self.record("schema URL", scope.schema_url, texts);
             texts.keep(&mut scope.schema_url);
+            self.record("scope", scope.scope.name, texts);
+            self.record("scope version", scope.scope.version, texts);
             texts.keep(&mut scope.scope.name);
             texts.keep(&mut scope.scope.version);
             let dropped = self.pairs(&mut scope.scope.attributes, texts).len();
@@ -268,6 +330,10 @@ impl<'a> Redactor<'a> {
         losses.add_many(losses::ORIGINAL_DROPPED, original.into(), String::new);
         profile.original_payload = LazyBox::NONE;
         profile.original_payload_format = StringId::NONE;
+        for of in profile.sample_types.iter().chain([&profile.period_type]) {
+            self.record("sample type", of.name, texts);
+            self.record("unit", of.unit, texts);
+        }
         profile.texts_mut().for_each(|id| texts.keep(id));
         self.bytes(&mut profile.profile_id.0);
         let ProfileParts { attributes, samples, .. } = profile;
@@ -293,6 +359,7 @@ impl<'a> Redactor<'a> {
                 return false;
             }
             self.value(&key, false, &mut pair.value, texts);
+            self.record("key", pair.key, texts);
             texts.keep(&mut pair.key);
             true
         });
@@ -323,6 +390,10 @@ impl<'a> Redactor<'a> {
 
     /// Numbers the values of a key from 1.
     fn number(&mut self, key: &str, number: i64) -> i64 {
+        if let Some(collected) = &mut self.collected {
+            collected.numbers.insert((key.to_owned(), number));
+            return number;
+        }
         let Self { numbers, number_counts, .. } = self;
         *numbers.entry((key.to_owned(), number)).or_insert_with(|| {
             let count = number_counts.entry(key.to_owned()).or_default();
@@ -331,8 +402,15 @@ impl<'a> Redactor<'a> {
         })
     }
 
-    /// Replaces an id by the number of its first appearance; all zeroes stay.
+    /// Replaces an id by its number; all zeroes stay.
     fn bytes(&mut self, bytes: &mut [u8]) {
+        if let Some(collected) = &mut self.collected {
+            let digits: Vec<u8> = bytes.iter().copied().skip_while(|byte| *byte == 0).collect();
+            if !digits.is_empty() {
+                collected.ids.insert((digits.len(), digits, bytes.to_vec()));
+            }
+            return;
+        }
         // All zeros stay: in an id they mean that it is absent.
         if bytes.iter().any(|byte| *byte != 0) {
             let next = self.ids.len() as u64 + 1;
@@ -343,6 +421,27 @@ impl<'a> Redactor<'a> {
             bytes.iter_mut().rev().zip(digits).for_each(|(byte, digit)| *byte = digit);
         }
     }
+}
+
+/// The pseudonym of a number for a text of a length.
+fn pseudonym(role: Role, number: usize, length: usize) -> String {
+    match role {
+        Role::Function => format!("function_{number}"),
+        Role::File => format!("file_{number}"),
+        Role::Value => format!("value_{number}"),
+        Role::BuildId => format!("{number:0length$x}"),
+    }
+}
+
+/// Whether an earlier redaction may have made a text.
+fn is_pseudonym(role: Role, text: &str) -> bool {
+    let number = match role {
+        // A real one has a digit other than 0 among its first.
+        Role::BuildId if !text.starts_with("00000") => return false,
+        Role::BuildId => usize::from_str_radix(text, 16),
+        _ => text.rsplit('_').next().unwrap_or_default().parse(),
+    };
+    number.is_ok_and(|number| number > 0 && pseudonym(role, number, text.len()) == text)
 }
 
 /// Whether an attribute is free text or looks like a secret.

@@ -6,10 +6,10 @@ use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::StringId;
 use crate::model::profile::{Profile, ProfileParts};
-use crate::transform::units::family;
+use crate::units::Unit;
 
 /// Converts the values of all sample types that `wanted` accepts, by name and unit, to another unit of the same
-/// family: time or bytes. Others stay.
+/// [dimension](crate::units::Dimension). Others stay.
 ///
 /// Values of a coarser unit are rounded half away from zero and counted as `value.rounded`. The time is linear in the
 /// samples.
@@ -35,16 +35,16 @@ pub fn convert_units(
     to: &str,
     wanted: impl Fn(&str, &str) -> bool,
 ) -> Result<Losses> {
-    let Some((target, divisor)) = family(to) else {
-        let message = format!("unit {to} is neither a time nor a number of bytes");
+    let Some(target) = Unit::of(to) else {
+        let message =
+            format!("unit {to} converts into no other: choose one such as ms, s, By or KiBy");
         return Err(Error::new(ErrorKind::InvalidOption, message));
     };
     scale(profiles, |profile, column, dictionary| {
         let of = profile.sample_types[column];
         let [name, unit] = [of.name, of.unit].map(|id| dictionary.text(id));
-        let (of, factor) = family(unit)?;
-        let matches = of == target && wanted(name, unit);
-        matches.then(|| (i128::from(factor), i128::from(divisor), to.to_owned()))
+        let (numerator, divisor) = Unit::of(unit)?.per(target)?;
+        wanted(name, unit).then(|| (numerator, divisor, to.to_owned()))
     })
 }
 
@@ -138,4 +138,26 @@ pub(super) fn fit(value: i64, numerator: i128, divisor: i128, rounded: &mut u64)
         let message = format!("value.overflow: {value} × {numerator} / {divisor} exceeds 64 bits");
         Error::new(ErrorKind::Unrepresentable, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+
+    #[test]
+    fn halves_are_rounded_away_from_zero_and_counted() {
+        for (value, fraction, expected, is_rounded) in [
+            (5, (1, 2), 3, 1),
+            (-5, (1, 2), -3, 1),
+            (1, (1, 3), 0, 1),
+            (2, (1, 3), 1, 1),
+            (-6, (1, 2), -3, 0),
+            (i64::MAX, (3, 3), i64::MAX, 0),
+        ] {
+            let mut rounded = 0;
+            assert_eq!(fit(value, fraction.0, fraction.1, &mut rounded).unwrap(), expected);
+            assert_eq!(rounded, is_rounded, "{value}");
+        }
+        assert!(fit(i64::MAX, 2, 1, &mut 0).is_err());
+    }
 }

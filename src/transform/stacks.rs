@@ -1,20 +1,16 @@
 //! Sorting the stack table.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ops::Range;
-
-use crate::look::base;
+use crate::look::{By, Nodes, Rules};
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{LocationId, StackId};
+use crate::model::id::StackId;
 use crate::model::ragged::Ragged;
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
 
 /// Sorts the stack table by the names of frames, from the root to the leaf. Samples keep their order.
 ///
 /// In this order, a stack shares its known frames with the stack before. So a reader builds the tree of all calls in one
-/// pass and needs no hash table, and the table compresses better. The name of a frame without a function is that of its
-/// binary. The time is that of a sort of the stacks.
+/// pass and needs no hash table, and the table compresses better. Frames have the names of reports. The time is that of a
+/// sort of the stacks.
 ///
 /// ```
 /// use otlp_profiles::transform::sort_stacks;
@@ -62,12 +58,20 @@ struct StackKeys {
 
 impl StackKeys {
     fn new(dictionary: &Dictionary) -> Self {
-        let (ranks, ranges) = ranks(dictionary);
+        let rules = Rules::of_diff(&By::Function, None);
+        let mut nodes = Nodes::new(rules);
+        let frames = nodes.frames(dictionary, rules);
+        nodes.tell_apart();
+        let mut sorted: Vec<_> = (0..nodes.len() as u32).map(|at| (nodes.name(at), at)).collect();
+        sorted.sort_unstable();
+        let mut ranks = vec![0; sorted.len()];
+        for (rank, (_, node)) in (0..).zip(sorted) {
+            ranks[node as usize] = rank;
+        }
         let (mut items, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.stacks.len()));
         for stack in dictionary.stacks.rows() {
-            for location in stack.iter().rev() {
-                items.extend_from_slice(&ranks[ranges[location.row()].clone()]);
-            }
+            let nodes = stack.iter().rev().flat_map(|location| frames.of(*location).iter().rev());
+            items.extend(nodes.map(|node| ranks[*node as usize]));
             ends.push(items.len());
         }
         Self { items, ends }
@@ -78,43 +82,4 @@ impl StackKeys {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start..self.ends[row]]
     }
-}
-
-/// The ranks of the names of all frames, outermost first, and the range of each location.
-fn ranks<'d>(dictionary: &'d Dictionary) -> (Vec<u32>, Vec<Range<usize>>) {
-    let mut numbers: HashMap<Cow<'d, str>, u32> = HashMap::new();
-    let (mut frames, mut ranges) = (Vec::new(), Vec::new());
-    for row in 0..dictionary.locations.len() {
-        let (location, start) = (LocationId(row as u32), frames.len());
-        let lines = dictionary.locations.lines(location).iter().rev();
-        let names = lines.map(|line| dictionary.text(dictionary.function(line.function).name));
-        let mut push = |name: &'d str| {
-            let name: Cow<'d, str> = match name {
-                "" => Cow::Owned(binary(dictionary, location)),
-                name => Cow::Borrowed(name),
-            };
-            let number = numbers.len() as u32;
-            frames.push(*numbers.entry(name).or_insert(number));
-        };
-        names.for_each(&mut push);
-        if dictionary.locations.lines(location).is_empty() {
-            push("");
-        }
-        ranges.push(start..frames.len());
-    }
-    let mut sorted: Vec<_> = numbers.into_iter().collect();
-    sorted.sort_unstable();
-    let mut rank = vec![0; sorted.len()];
-    for (row, (_, number)) in (0..).zip(sorted) {
-        rank[number as usize] = row;
-    }
-    frames.iter_mut().for_each(|frame| *frame = rank[*frame as usize]);
-    (frames, ranges)
-}
-
-/// The name of a frame without a function, as reports show it.
-fn binary(dictionary: &Dictionary, location: LocationId) -> String {
-    let mapping = dictionary.mappings.get(dictionary.locations.mapping(location));
-    let path = dictionary.text(mapping.filename);
-    if path.is_empty() { "<unknown>".to_owned() } else { format!("[{}]", base(path)) }
 }

@@ -1,4 +1,4 @@
-//! Hex digits: ids in OTLP/JSON, in tables and in texts of other formats.
+//! Hex digits: ids in OTLP/JSON and in tables, ids and addresses in texts of other formats.
 
 /// Appends the bytes of hex digits in either case, or returns `None` for other text.
 ///
@@ -18,6 +18,12 @@ pub(crate) fn from_hex(digits: &str, out: &mut Vec<u8>) -> Option<()> {
 pub(crate) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     from_hex(digits, &mut bytes).map(|()| bytes)
+}
+
+/// Parses a number that consists of hex digits only.
+pub(crate) fn hex_number(digits: &[u8]) -> Option<u64> {
+    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_hex)?, 16).ok()
 }
 
 /// Returns bytes as lower-case hex digits.

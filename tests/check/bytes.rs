@@ -35,6 +35,13 @@ fn is(bytes: &[u8], wanted: &[&str]) {
     assert_eq!(found(&report), wanted, "{:?} {all:#?}", report.format);
 }
 
+/// Checks bytes as the body of a request.
+#[track_caller]
+fn on_the_wire(bytes: &[u8], wanted: &[&str]) {
+    let report = validate(bytes, &Options::default().wire(true));
+    assert_eq!(found(&report), wanted, "{:?}", report.format);
+}
+
 /// Appends malformed fields to a message of each generation.
 #[test]
 fn what_is_wrong_with_the_wire_format_is_found_in_every_generation() {
@@ -255,18 +262,26 @@ fn what_contains_a_payload_is_checked() {
     is(&gzip(b""), &["OP0001"]);
     is(b"garbage text", &["OP0004"]);
     is(b"\xff\xfe\xfd\xfc", &["OP0004"]);
-    is(b" {\"resourceProfiles\":[]}", &["OP0008"]);
-    is("\u{feff} {\"resourceProfiles\":[]}".as_bytes(), &["OP0008"]);
+    for json in
+        [&b" {\"resourceProfiles\":[]}"[..], "\u{feff} {\"resourceProfiles\":[]}".as_bytes()]
+    {
+        is(json, &["OP2001"]);
+        on_the_wire(json, &["OP0008"]);
+    }
+    is(b"{\"error\": \"no\"}", &["OP0008"]);
     is(b"heap profile: 1: 2 [3: 4] @ heap_v2/1\n", &["OP0009"]);
     let words = [0u32, 3, 0, 10_000, 0];
     is(&words.map(u32::to_le_bytes).concat(), &["OP0009"]);
     is(&words.map(u32::to_be_bytes).concat(), &["OP0009"]);
     is(&words.map(|word| u64::from(word).to_be_bytes()).concat(), &["OP0009"]);
-    is(&frame(Framing::LengthPrefixed, [newest()]).unwrap(), &["OP0010"]);
-    is(&frame(Framing::Grpc, [newest()]).unwrap(), &["OP0010"]);
+    for framing in [Framing::LengthPrefixed, Framing::Grpc] {
+        is(&frame(framing, [newest()]).unwrap(), &[]);
+        on_the_wire(&frame(framing, [newest()]).unwrap(), &["OP0010"]);
+    }
     let mut delimited = vec![(newest().len() & 0x7f) as u8 | 0x80, (newest().len() >> 7) as u8];
     delimited.extend(newest());
-    is(&delimited, &["OP0010"]);
+    is(&delimited, &[]);
+    on_the_wire(&delimited, &["OP0010"]);
     is(&at_end(&|file| file[2] = 7), &["OP0020"]);
     is(&at_end(&|file| file[3] = 0xe0), &["OP0020"]);
     is(b"\x1f\x8b", &["OP0021"]);

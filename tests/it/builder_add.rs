@@ -2,7 +2,6 @@
 #![cfg(feature = "proto-all")]
 
 use crate::support;
-use std::path::PathBuf;
 
 use crate::support::doc::{Doc, Mask, Profile, Resource, Scope, Type, Val, meaning, same};
 use crate::support::forms::{FORMS, form};
@@ -80,24 +79,13 @@ fn nothing_is_lost(before: &[&Profiles]) -> Result<(), TestCaseError> {
 /// Recorded profiles of every format, and those of the corpus if it is present.
 fn recorded() -> Vec<(String, Profiles)> {
     let mut files = testdata(&[".pb", ".pb.gz", ".binpb"]);
-    if let Some(folder) = std::env::var_os("OTLP_PROFILES_CORPUS") {
-        walk(PathBuf::from(folder), &mut files);
-    }
+    let corpus = support::files::corpus_files().into_iter();
+    files.extend(corpus.map(|(name, path)| (name, std::fs::read(path).unwrap())));
     let options = ReadOptions::default().limits(Limits::file());
     let read = |(name, bytes): (String, Vec<u8>)| {
         Some((name, otlp_profiles::read(&bytes, &options).ok()?.profiles))
     };
     files.into_iter().filter_map(read).collect()
-}
-
-fn walk(folder: PathBuf, out: &mut Vec<(String, Vec<u8>)>) {
-    for entry in std::fs::read_dir(folder).expect("the corpus can be listed") {
-        let path = entry.expect("the corpus can be listed").path();
-        match path.is_dir() {
-            true => walk(path, out),
-            false => out.push((path.display().to_string(), std::fs::read(path).unwrap())),
-        }
-    }
 }
 
 /// Counts the non-empty rows of each table. Unreferenced rows are kept.

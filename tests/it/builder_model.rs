@@ -159,7 +159,7 @@ struct Identity {
 /// The data of a sample: totals, or timestamps with their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
-    totals: Vec<i64>,
+    totals: Vec<i128>,
     times: Vec<(u64, Option<i64>)>,
 }
 
@@ -399,7 +399,7 @@ impl Pair {
             seen.totals
                 .iter_mut()
                 .zip(&columns)
-                .for_each(|(total, value)| *total = total.saturating_add(*value));
+                .for_each(|(total, value)| *total += i128::from(*value));
             return;
         }
         for (column, &value) in columns.iter().enumerate() {
@@ -418,10 +418,7 @@ impl Pair {
         for (identity, seen) in other.samples {
             let ours = self.samples.entry(identity).or_default();
             ours.totals.resize(seen.totals.len(), 0);
-            ours.totals
-                .iter_mut()
-                .zip(&seen.totals)
-                .for_each(|(total, value)| *total = total.saturating_add(*value));
+            ours.totals.iter_mut().zip(&seen.totals).for_each(|(total, value)| *total += value);
             ours.times.extend(seen.times);
         }
     }
@@ -626,7 +623,7 @@ impl Words<'_> {
             let times = sample.timestamps_unix_nano.iter().enumerate();
             seen.times.extend(times.map(|(at, &time)| (time, sample.values.get(at).copied())));
             if shape == "totals" {
-                seen.totals = sample.values.to_vec();
+                seen.totals = sample.values.iter().map(|value| i128::from(*value)).collect();
             }
         }
     }
@@ -854,6 +851,9 @@ fn assert_what_was_said(profiles: &Profiles, samples: &mut BTreeMap<Identity, Se
     let mut words = Words(profiles.dictionary()).samples(profiles);
     for seen in words.values_mut().chain(samples.values_mut()) {
         seen.times.sort();
+        seen.totals
+            .iter_mut()
+            .for_each(|sum| *sum = (*sum).clamp(i64::MIN.into(), i64::MAX.into()));
     }
     assert_eq!(words, *samples);
 }

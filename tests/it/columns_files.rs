@@ -131,11 +131,8 @@ fn joined(mut lines: Vec<String>) -> Vec<String> {
 #[test]
 fn recorded_profiles_come_back() {
     let mut files = testdata(&[""]);
-    if let Some(folder) = std::env::var_os("OTLP_PROFILES_CORPUS") {
-        let mut paths = Vec::new();
-        walk(folder.as_ref(), &mut paths);
-        files.extend(paths);
-    }
+    let corpus = support::files::corpus_files().into_iter();
+    files.extend(corpus.map(|(name, path)| (name, std::fs::read(path).unwrap())));
     let options = ReadOptions::default().limits(Limits::file());
     let mut read = 0;
     for (name, bytes) in files {
@@ -144,16 +141,6 @@ fn recorded_profiles_come_back() {
         read += 1;
     }
     assert!(read > 15, "{read}");
-}
-
-fn walk(folder: &std::path::Path, out: &mut Vec<(String, Vec<u8>)>) {
-    for entry in std::fs::read_dir(folder).expect("the corpus can be listed") {
-        let path = entry.expect("the corpus can be listed").path();
-        match path.is_dir() {
-            true => walk(&path, out),
-            false => out.push((path.display().to_string(), std::fs::read(path).unwrap())),
-        }
-    }
 }
 
 proptest! {

@@ -245,7 +245,7 @@ fn attributes_that_fields_cannot_say_stay_attributes() {
     let none = || Value::ArrayValue(Default::default());
     for (value, on_location, code) in [
         (attribute(4, none()), false, "attr.profile.dropped"),
-        (attribute(5, Value::StringValue(String::new())), false, "attr.profile.dropped"),
+        (attribute(5, Value::StringValue(String::new())), false, "attr.empty_field"),
         (attribute(6, Value::BoolValue(false)), true, "attr.location.dropped"),
     ] {
         let mut data = payload();

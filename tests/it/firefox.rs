@@ -329,7 +329,7 @@ fn threads_past_the_limit_are_refused_before_they_are_made() {
     let profiles = read(text.as_bytes(), &options).unwrap().profiles;
     let enough = write_all(&profiles, Format::FIREFOX, &WriteOptions::default()).unwrap().0;
     let limited = |bytes| {
-        let options = WriteOptions::default().max_output_bytes(bytes);
+        let options = WriteOptions::default().max_output_bytes(bytes).max_output_per_byte(u64::MAX);
         write_all(&profiles, Format::FIREFOX, &options)
     };
     let bytes = enough[0].len() as u64;
@@ -351,7 +351,7 @@ fn tables_of_very_many_threads_are_refused() {
     }
     let profiles = builder.finish().unwrap();
     let limited = |bytes| {
-        let options = WriteOptions::default().max_output_bytes(bytes);
+        let options = WriteOptions::default().max_output_bytes(bytes).max_output_per_byte(u64::MAX);
         write_all(&profiles, Format::FIREFOX, &options)
     };
     let written = limited(1 << 30).unwrap().0[0].len() as u64;

@@ -8,18 +8,22 @@ use crate::support::sources;
 
 /// Modules by the first word of their path, with their layer. They may import lower layers.
 const LAYERS: &[(&str, u32)] = &[
+    ("calendar", 0),
     ("error", 0),
+    ("escape", 0),
     ("limits", 0),
     ("losses", 0),
     ("semconv", 0),
     ("serialize", 0),
     ("source_options", 0),
+    ("units", 0),
     ("wire", 1),
     ("compression", 1),
     ("framing", 2),
     ("schema", 2),
     ("model", 2),
     ("write_options", 3),
+    ("output_limit", 4),
     ("read_context", 3),
     ("stream", 3),
     ("tables", 4),

@@ -2,7 +2,6 @@
 #![cfg(feature = "proto-all")]
 
 use crate::support;
-use std::path::Path;
 
 use crate::support::doc::{Doc, Mask, meaning, same};
 use crate::support::forms::{FORMS, form};
@@ -51,25 +50,9 @@ fn pprof_comes_back(name: &str, before: &pprof::Profile) -> Result<(), TestCaseE
 
 /// The pprofs of the corpus below a size, if the corpus is present.
 fn corpus(below: u64) -> Vec<(String, Vec<u8>)> {
-    let Ok(folder) = std::env::var("OTLP_PROFILES_CORPUS") else {
-        eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
-        return Vec::new();
-    };
-    let mut files = Vec::new();
-    let mut folders = vec![Path::new(&folder).to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("the corpus can be listed").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.metadata().is_ok_and(|file| file.len() < below) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    let pprofs = files.into_iter().filter_map(|path| {
-        let name = path.to_string_lossy().into_owned();
+    let files = support::files::corpus_files();
+    let pprofs = files.into_iter().filter_map(|(name, path)| {
+        path.metadata().is_ok_and(|file| file.len() < below).then_some(())?;
         let extensions = [".pb", ".pb.gz", ".pprof"];
         extensions.iter().any(|extension| name.ends_with(extension)).then_some(())?;
         Some((name, support::inflated(&std::fs::read(path).ok()?)))

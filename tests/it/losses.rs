@@ -225,6 +225,12 @@ const CASES: &[Case] = &[
         located(d);
         mapping_attribute(d, "k", Val::Int(1));
     }),
+    (&["attr.empty_field"], "otlp-1.10", "pprof", |d| {
+        located(d);
+        mapping_attribute(d, "process.executable.build_id.gnu", Val::str(""));
+        let row = row(d, "pprof.profile.drop_frames", Val::str(""), "");
+        profile(d).attributes.push(row);
+    }),
     (&["frame_type.dropped"], "otlp-1.10", "pprof", |d| {
         located(d);
         d.tables.locations[0].frame_type = "kernel".into();
@@ -588,6 +594,7 @@ const BROKEN: &[Broken] = &[
     ("pprof.dangling_mapping", false, |p| p.location[0].mapping_id = 9),
     ("pprof.bad_string_index", true, |p| p.function[0].name = 99),
     ("pprof.bad_string_index", true, |p| p.comment.push(-1)),
+    ("pprof.label_without_key", false, |p| p.sample[0].label.push(label(0, 5, 0, 0))),
     ("pprof.value_count", true, |p| p.sample[0].value.push(1)),
     ("pprof.value_count", true, |p| p.sample[0].value.clear()),
     ("pprof.value_count", true, |p| p.sample_type.clear()),
@@ -599,6 +606,10 @@ const BROKEN: &[Broken] = &[
     ("label.mixed", false, |p| p.sample[0].label.extend([label(4, 0, 1, 2), label(4, 0, 1, 0)])),
     ("default.no_match", false, |p| p.default_sample_type = 5),
     ("mapping.build_id_guess", false, |p| p.mapping[0].build_id = 5),
+    ("mapping.build_id_unknown", false, |p| {
+        p.string_table.push("unknown".into());
+        p.mapping[0].build_id = p.string_table.len() as i64 - 1;
+    }),
     ("dedup.mapping", false, |p| {
         let equal = pprof::Mapping { id: 2, ..p.mapping[0] };
         p.mapping.push(equal);

@@ -19,6 +19,7 @@ mod defects_read;
 mod defects_write;
 mod detect;
 mod detect_large;
+mod doc_examples;
 mod edit;
 mod events;
 mod examples;
@@ -54,6 +55,8 @@ mod response;
 mod roundtrip;
 mod send_sync;
 mod serde;
+#[cfg(feature = "columns")]
+mod shapes;
 mod sizes;
 mod stream;
 mod summary;

@@ -166,8 +166,9 @@ fn verdicts_agree(
 
 /// Whether an error concerns the meaning of the bytes, and not their encoding.
 pub(crate) fn is_meaning(message: &str) -> bool {
-    const MEANINGS: [&str; 20] = [
+    const MEANINGS: [&str; 21] = [
         "out of range",
+        "attribute indices past the table",
         "slice ends at",
         "slice is negative",
         "negative index",

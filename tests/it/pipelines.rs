@@ -343,6 +343,113 @@ fn totals_grow_from_profile_to_profile() {
     assert_eq!(run(vec![delta()], gone)[1], kept);
 }
 
+/// A process is restarted if any of its totals fell: all its stacks start anew, but those of other processes do not.
+#[test]
+fn a_restart_concerns_all_stacks_of_the_process() {
+    let of = |second: u64, service: &str, samples: &[(&str, i64)]| {
+        let mut builder = Builder::new();
+        builder.resource().attr("service.name", service);
+        let heap = builder.profile_of([("alloc_objects", "count"), ("alloc_space", "By")]);
+        builder.profile_mut(heap).time(second * 1_000_000_000);
+        for (frame, value) in samples {
+            builder.sample(heap, root_first(["main", frame])).values([*value, 8 * *value]);
+        }
+        builder.finish().unwrap()
+    };
+    let both = |second: u64, [mk, nw]: [i64; 2], other: i64| {
+        let mut merger = otlp_profiles::transform::Merger::new(Default::default());
+        merger.add(&of(second, "a", &[("mk", mk), ("nw", nw)])).unwrap();
+        merger.add(&of(second, "b", &[("nw", other)])).unwrap();
+        merger.finish().unwrap().profiles
+    };
+    let inputs = vec![both(1, [6_400, 300], 100), both(2, [1_280, 900], 150)];
+    let delta = run(vec![Stage::delta(false, Target::default())], inputs.clone());
+    let expected = "mk alloc_objects 1280, mk alloc_space 10240, nw alloc_objects 900, nw alloc_space 7200, \
+                    nw alloc_objects 50, nw alloc_space 400, 4×delta.reset";
+    assert_eq!(delta[..2], ["2×delta.first", expected]);
+    let options = otlp_profiles::transform::DeltaOptions::default();
+    let whole = otlp_profiles::transform::delta(&inputs[0], &inputs[1], &options).unwrap();
+    assert_eq!(rows(&whole.profiles).len(), 6);
+    assert!(rows(&whole.profiles).contains(&("nw alloc_objects".into(), 900)));
+}
+
+/// Changes are divided by their own duration, and each result spans one interval.
+#[test]
+fn rates_of_changes_span_their_own_interval() {
+    let cpu = |start: u64, value: i64| {
+        let mut builder = Builder::new();
+        let cpu = builder.profile_of([("samples", "count"), ("cpu", "nanoseconds")]);
+        let nanos = |seconds| std::time::Duration::from_secs(seconds);
+        builder.profile_mut(cpu).time(nanos(start)).duration(nanos(60));
+        builder.sample(cpu, root_first(["main"])).values([600, value]);
+        builder.finish().unwrap()
+    };
+    let mut pipeline = Pipeline::new(vec![rate(None, None)]);
+    for start in [1_000, 1_060, 1_180] {
+        pipeline.push(cpu(start, 3_000_000_000));
+    }
+    let profiles = pipeline.take().unwrap().profiles.unwrap();
+    let times: Vec<_> = profiles
+        .iter()
+        .map(|of| (of.time_unix_nano() / 1_000_000_000, of.duration_nanos() / 1_000_000_000))
+        .collect();
+    assert_eq!(times, [(1_060, 60), (1_180, 60)]);
+    let values = rows(&profiles).into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+    assert_eq!(values, [10, 50_000_000, 10, 50_000_000]);
+    // Totals change between the ends of two snapshots.
+    let mut pipeline = Pipeline::new(vec![rate(None, None)]);
+    grown().into_iter().for_each(|profiles| pipeline.push(profiles));
+    let profiles = pipeline.take().unwrap().profiles.unwrap();
+    let spans = profiles.iter().map(|of| of.duration_nanos() / 1_000_000_000).collect::<Vec<_>>();
+    assert_eq!(spans, [60, 60]);
+}
+
+/// Units are compared by meaning, and a stage that concerns no profile says so.
+#[test]
+fn units_are_converted_in_any_spelling() {
+    let types = |profiles: &Profiles| {
+        let text = |id| profiles.dictionary().text(id).to_owned();
+        let types = profiles.iter().flat_map(|of| of.sample_types().to_vec());
+        types.map(|of| format!("{} {}", text(of.name), text(of.unit))).collect::<Vec<_>>()
+    };
+    let convert = |unit: Option<&str>, scale: Option<&str>, to: &'static str| {
+        let target = Target::default().rename(move |name, _| (name.to_owned(), to.to_owned()));
+        Stage::unit_conversion(unit.map(str::to_owned), scale.map(expression), target).unwrap()
+    };
+    let run = |stage: Stage| {
+        let mut pipeline = Pipeline::new(vec![stage]);
+        pipeline.push(heap(1, &[("f", [3, 4_096, 2_048])]));
+        let profiles = pipeline.take().unwrap().profiles.unwrap();
+        let values = rows(&profiles).into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+        (types(&profiles), values, pipeline.unmatched())
+    };
+    let converted = ["alloc_objects count", "alloc_space KiBy", "inuse_space KiBy"];
+    for unit in ["By", "bytes", "B"] {
+        for scale in [Some("1.0 / 1024.0"), None] {
+            let (types, values, unmatched) = run(convert(Some(unit), scale, "KiBy"));
+            assert_eq!(
+                (&types[..], &values[..]),
+                (&converted.map(String::from)[..], &[3, 4, 2][..])
+            );
+            assert!(unmatched.is_empty());
+        }
+    }
+    let mut ms = Pipeline::new(vec![convert(Some("milliseconds"), None, "s")]);
+    let mut builder = Builder::new();
+    let wall = builder.profile("wall", "ms");
+    builder.sample(wall, root_first(["f"])).value(2_000);
+    ms.push(builder.finish().unwrap());
+    assert_eq!(rows(&ms.take().unwrap().profiles.unwrap()), [("f wall".to_owned(), 2)]);
+    let (_, values, unmatched) = run(convert(Some("ms"), Some("2"), "s"));
+    let expected = "unit_conversion changed no sample type of the unit ms: there were alloc_objects (count), \
+                    alloc_space (By), inuse_space (By)";
+    assert_eq!((&values[..], &unmatched[..]), (&[3, 4_096, 2_048][..], &[expected.to_owned()][..]));
+    let mean = expression("$(alloc_space) / $(missing)");
+    let mut pipeline = Pipeline::new(vec![Stage::arithmetic("m", "By", None, mean).unwrap()]);
+    pipeline.push(heap(1, &[("f", [1, 2, 3])]));
+    assert!(pipeline.unmatched()[0].starts_with("arithmetic found no sample type missing: there"));
+}
+
 #[test]
 fn rates_are_scaled_and_capped() {
     let published = |stage| run(vec![stage], grown())[1].clone();

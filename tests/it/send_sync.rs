@@ -46,6 +46,7 @@ fn checked() -> BTreeSet<&'static str> {
         otlp_profiles::Limits,
         otlp_profiles::Policy,
     )>();
+    sent::<otlp_profiles::OutputLimit>();
     sent::<(otlp_profiles::WriteOptions, otlp_profiles::Written, otlp_profiles::Summary)>();
     sent::<(
         otlp_profiles::Ambiguity,
@@ -84,15 +85,16 @@ fn checked() -> BTreeSet<&'static str> {
             AggregationTemporality, Attribute, AttributeList<'static>, AttributeOwner, AttributeRef<'static>,
             Attributes<'static>, AttributesMut<'static>, EntityRef, Entry<'static>, FrameRef<'static>, Function,
             KeyValue, Line, Link, Locations, Mapping, Mappings, ProfileId, ProfileIter<'static>, Ragged<u8>, Resource,
-            ResourceProfiles, SampleIter<'static>, SampleRef<'static>, Samples, Scalar<'static>, Scope, ScopeProfiles,
+            ResourceProfiles, SampleIter<'static>, SampleRef<'static>, SampleType<'static>, Samples, Scalar<'static>, Scope, ScopeProfiles,
             StringField, Strings, Value, ValueRef<'static>, ValueType,
         }
         response { Encoding, ExportResponse, Status }
         stream { MessageReader<u8> }
         summary { CompactSize, FieldSize, ProfileSummary<'static>, Sizes, StackSize, StringSize, TableRows, TableSize }
+        units { Dimension, Unit }
         transform {
-            AggregatorOptions, Columns, Combine, DeltaOptions, Diff, DiffBy, DiffMode, DiffOptions<'static>,
-            DiffProfile, DiffRow, Expression, Gate<'static>, GateKind, GateReport, GateRow, GateRule, Judgement, Keep,
+            Caution, Covered, AggregatorOptions, Columns, Combine, DeltaOptions, Diff, DiffBy, DiffMode, DiffOptions<'static>,
+            DiffProfile, DiffRow, Expression, Gate<'static>, GateKind, GateReport, GateRow, GateRule, InputTypes, Judgement, Keep,
             MaxBytes, MergeOptions, Merged, Merger, Noise, Part, Pipeline, Published, RateOptions, Redactor<'static>,
             ResourceKeys, Snapshots, SplitBy, Stage, Strip, Target,
         }
@@ -105,6 +107,7 @@ fn checked() -> BTreeSet<&'static str> {
         "ErrorKind",
         "Format",
         "Limits",
+        "OutputLimit",
         "Policy",
         "Profile",
         "Profiles",

@@ -143,14 +143,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) {
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     below(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata")), &mut files);
-    match std::env::var_os("OTLP_PROFILES_CORPUS") {
-        Some(corpus) => {
-            let mut more = Vec::new();
-            below(corpus.as_ref(), &mut more);
-            files.extend(more);
-        }
-        None => println!("OTLP_PROFILES_CORPUS is not set: its files were skipped"),
-    }
+    files.extend(crate::support::files::corpus_files().into_iter().map(|(_, path)| path));
     files.retain(|path| path.metadata().is_ok_and(|file| file.len() < 3_000_000));
     files
 }

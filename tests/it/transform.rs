@@ -9,10 +9,10 @@ use crate::support::{codes, read, testdata, write};
 use otlp_profiles::builder::{NewMapping, leaf_first, root_first};
 use otlp_profiles::proto::pprof;
 use otlp_profiles::transform::{
-    Columns, Combine, DeltaOptions, DiffBy, DiffMode, DiffOptions, DiffProfile, Expression, Gate,
-    GateKind, GateRule, Judgement, MaxBytes, MergeOptions, Merged, Merger, Redactor, ResourceKeys,
-    SplitBy, Strip, convert_units, delta, derive, diff, diff_profile, judge, per_second,
-    retain_time, split, split_max, strip,
+    Columns, Combine, Covered, DeltaOptions, DiffBy, DiffMode, DiffOptions, DiffProfile,
+    Expression, Gate, GateKind, GateRule, Judgement, MaxBytes, MergeOptions, Merged, Merger,
+    Redactor, ResourceKeys, SplitBy, Strip, convert_units, delta, derive, diff, diff_profile,
+    judge, per_second, retain_time, split, split_max, strip,
 };
 use otlp_profiles::{Builder, ErrorKind, Profiles};
 use proptest::prelude::*;
@@ -27,6 +27,11 @@ fn try_merge(inputs: &[Profiles], options: &MergeOptions) -> otlp_profiles::Resu
     let mut merger = Merger::new(options.clone());
     inputs.iter().try_for_each(|input| merger.add(input))?;
     merger.finish()
+}
+
+/// The nanoseconds that each merged profile covers.
+fn covered(merged: &Merged) -> Vec<i128> {
+    merged.covered.iter().map(Covered::nanos).collect()
 }
 
 fn defaults() -> MergeOptions {
@@ -88,10 +93,10 @@ fn equal_profiles_are_added_up() {
         let profile = merged.profiles.iter().next().unwrap();
         (profile.time_unix_nano() / 1_000_000_000, profile.duration_nanos() / 1_000_000_000)
     };
-    assert_eq!((of(&both), &both.covered_nanos[..]), ((100, 80), &[30_000_000_000][..]));
+    assert_eq!((of(&both), &covered(&both)[..]), ((100, 80), &[30_000_000_000][..]));
     assert_eq!(of(&merged(&[b, a.clone()], &defaults().sum_durations(true))), (100, 30));
     let overlap = merged(&[a.clone(), profile(CPU, (105, 10), &[("f", 1)])], &defaults());
-    assert_eq!(overlap.covered_nanos, [15_000_000_000]);
+    assert_eq!(covered(&overlap), [15_000_000_000]);
     let apart = merged(&[a.clone(), a], &defaults().keep_apart(true));
     assert_eq!(apart.profiles.len(), 2);
 }
@@ -222,8 +227,15 @@ fn sample_types_that_not_all_inputs_have() {
     expect(&apart, &each, &["unit.converted"]);
     assert_eq!(apart.profiles.len(), 3);
     let filled = merged(&inputs, &defaults().columns(Columns::ZeroFill));
-    expect(&filled, &each, &["columns.zero_filled", "unit.converted"]);
+    // Every type of `f` has a value of some input, so nothing is filled.
+    expect(&filled, &each, &["default.synthesized", "unit.converted"]);
     assert_eq!(filled.profiles.len(), 1);
+    let mut builder = Builder::new();
+    let key = builder.profile_of([inuse]);
+    builder.sample(key, root_first(["g"])).value(5);
+    let third = [inputs[0].clone(), inputs[1].clone(), builder.finish().unwrap()];
+    let filled = merged(&third, &defaults().columns(Columns::ZeroFill));
+    assert_eq!(filled.losses.get("columns.zero_filled").unwrap().count, 2, "two types of `g`");
     let common = merged(&inputs, &defaults().columns(Columns::Intersect));
     expect(&common, &each[1..2], &["columns.dropped", "unit.converted"]);
     assert_eq!(
@@ -401,7 +413,7 @@ proptest! {
         let appended = first.finish().unwrap();
         prop_assert_eq!(&all.profiles, &appended.profiles);
         prop_assert_eq!(otlp(&all.profiles), otlp(&appended.profiles));
-        prop_assert_eq!(all.covered_nanos, appended.covered_nanos);
+        prop_assert_eq!(covered(&all), covered(&appended));
     }
 
     #[test]
@@ -556,7 +568,54 @@ fn the_worked_difference() {
     let options = DiffOptions::default().rename(Some(&rename));
     assert!(diff(&a, &renamed, &options).unwrap().rows.is_empty());
     let unknown = diff(&a, &b, &DiffOptions::default().sample_type(Some("wall"))).unwrap_err();
-    assert_eq!(unknown.message(), "no sample type wall: the profile has samples, cpu");
+    assert_eq!(
+        unknown.message(),
+        "no profile has the sample type wall: there are samples:count, cpu:nanoseconds"
+    );
+}
+
+/// Threads, periods and types of one resource cover their common time once; those of two resources add up.
+#[test]
+fn profiles_of_a_resource_share_a_clock() {
+    const SECOND: i128 = 1_000_000_000;
+    let payload = |of: &[(&str, &str, u64, u64, i64)]| {
+        let mut builder = Builder::new();
+        for (row, (service, thread, start, seconds, period)) in of.iter().enumerate() {
+            builder.resource().attr("service.name", *service);
+            builder.scope(&format!("profiler {row}"));
+            let key = builder.profile(CPU.0, CPU.1);
+            let nanos = |seconds: u64| std::time::Duration::from_secs(seconds);
+            let profile = builder.profile_mut(key).time(nanos(*start)).duration(nanos(*seconds));
+            profile.period(CPU.0, CPU.1, *period).attr("thread.name", *thread);
+            builder.sample(key, root_first(["f"])).value(30);
+        }
+        builder.finish().unwrap()
+    };
+    for (profiles, seconds) in [
+        (&[("a", "1", 0, 10, 1)][..], 10),
+        (&[("a", "1", 0, 10, 1), ("a", "2", 0, 8, 1)], 10),
+        (&[("a", "1", 5, 10, 1), ("a", "2", 5, 10, 1)], 10),
+        (&[("a", "1", 5, 10, 1), ("a", "1", 10, 10, 2)], 15),
+        (&[("a", "1", 5, 10, 1), ("a", "1", 25, 10, 2)], 20),
+        (&[("a", "1", 5, 10, 1), ("b", "1", 5, 10, 1)], 20),
+    ] {
+        let profiles = payload(profiles);
+        assert_eq!(Covered::of(&profiles).nanos(), seconds * SECOND);
+        let all = merged(std::slice::from_ref(&profiles), &defaults());
+        let options = DiffOptions::default().covered([&all.covered, &all.covered]);
+        let merged = diff(&all.profiles, &all.profiles, &options).unwrap();
+        let plain = diff(&profiles, &profiles, &DiffOptions::default()).unwrap();
+        assert_eq!(merged.covered_nanos, [seconds * SECOND; 2]);
+        assert_eq!(plain.covered_nanos, [seconds * SECOND; 2]);
+    }
+    // Two payloads without a start follow each other; four threads of one do not.
+    let thread = payload(&[("a", "1", 0, 10, 1)]);
+    let two = merged(&[thread.clone(), thread], &defaults().add_repeats(true));
+    assert_eq!(covered(&two), [20 * SECOND]);
+    let base = payload(&[("a", "1", 0, 30, 1)]);
+    let four = payload(&[("a", "1", 0, 30, 1); 4]);
+    let gate = Gate::new([GateRule::over(GateKind::Total, 50.0)]).sigma(0.0);
+    assert!(!judge(&[&base], &[&four], &gate).unwrap().passed, "four threads in the same time");
 }
 
 /// Rates are of the time that profiles cover: gaps between them do not count, and overlaps count once.
@@ -568,7 +627,7 @@ fn rates_are_of_the_covered_time() {
     let base = merged(&[window(1, 10, 1_000)], &defaults());
     let rates = |base: &Merged, new: &Merged| {
         let options = DiffOptions::default().by(DiffBy::Total).mode(DiffMode::PerSecond);
-        let options = options.covered_nanos([&base.covered_nanos, &new.covered_nanos]);
+        let options = options.covered([&base.covered, &new.covered]);
         diff(&base.profiles, &new.profiles, &options).unwrap()
     };
     for (windows, covered, difference) in [
@@ -582,7 +641,7 @@ fn rates_are_of_the_covered_time() {
         let row = found.rows.first().map_or(0.0, |row| row.difference);
         assert!((row - difference).abs() < 1e-9, "{covered} s: {row}");
         let gate = Gate::new([GateRule::over(GateKind::Total, 1.0)]).sigma(0.0);
-        let gate = gate.covered_nanos([&base.covered_nanos, &new.covered_nanos]);
+        let gate = gate.covered([&base.covered, &new.covered]);
         let report = judge(&[&base.profiles], &[&new.profiles], &gate).unwrap();
         assert_eq!(report.passed, difference <= 1.0, "{report}");
     }
@@ -633,6 +692,10 @@ fn the_gate_counts_what_sampling_does_not_explain() {
         "noise: f +15.00 points, limit 5%, error 5.78 points, z = 2.60, needs 171 samples a side";
     assert!(text.contains(noise), "{text}");
     assert_eq!(judged(&over(5.0).sigma(0.0)).1[0], row("f", Fails));
+    let report = judge(&[&a], &[&b], &over(5.0)).unwrap();
+    let z = report.rows.iter().find(|row| row.name == "f").unwrap().noise.unwrap().z;
+    assert!(judged(&over(5.0).sigma(z)).1.contains(&row("f", Noise)), "z at the limit is noise");
+    assert!(judged(&over(5.0).sigma(z.next_down())).1.contains(&row("f", Fails)));
     assert_eq!(judged(&over(10.0)).1[0], row("f", Noise), "n is at the limit, not over it");
     assert!(judged(&over(5.0).min_share(11.0)).1.contains(&row("n", Floor)));
     assert!(judged(&over(5.0).min_value(201)).1.contains(&row("n", Floor)));
@@ -651,6 +714,28 @@ fn the_gate_counts_what_sampling_does_not_explain() {
     let report = judge(&[&a, &a, &b], &[&b, &b, &b], &separate).unwrap();
     assert!(report.passed && report.rows[0].judgement == Judgement::Straddles);
     assert!(!judge(&[&a, &a, &a], &[&b, &b, &b], &separate).unwrap().passed);
+}
+
+#[test]
+fn a_profile_that_ends_with_its_window_is_whole() {
+    for (duration, undivided) in [(9, None), (10, None), (11, Some(1))] {
+        let whole = profile(CPU, (20, duration), &[("f", 1)]);
+        let losses = split(&whole, &SplitBy::Window(10_000_000_000)).1;
+        let loss = losses.get("split.total_not_divided").map(|loss| loss.count);
+        assert_eq!(loss, undivided, "{duration} s");
+    }
+}
+
+#[test]
+fn a_difference_negates_points_with_and_without_values() {
+    let mixed = read("otlp", &crate::support::shapes::mixed());
+    assert_eq!(mixed.iter().next().unwrap().sums(), [10]);
+    for cancel in [false, true] {
+        let options = DiffProfile::default().cancel(cancel);
+        let same = diff_profile(&mixed, &mixed, &options).unwrap().profiles;
+        let sums: i128 = same.iter().flat_map(|profile| profile.sums()).sum();
+        assert_eq!(sums, 0, "cancel: {cancel}");
+    }
 }
 
 #[test]
@@ -829,6 +914,27 @@ fn a_time_range_and_stripped_locations() {
     }
     let mut builder = Builder::new();
     let key = builder.profile(CPU.0, CPU.1);
+    builder.profile_mut(key).time(10).duration(std::time::Duration::from_nanos(10));
+    for time in 10..20 {
+        builder.sample(key, root_first(["f"])).value(1).timestamp(time);
+    }
+    let points = builder.finish().unwrap();
+    for (range, expected) in [
+        (13..16, Some((13, 3))),
+        (0..12, Some((10, 2))),
+        (19..u64::MAX, Some((19, 1))),
+        (0..u64::MAX, Some((10, 10))),
+        (20..30, Some((10, 0))),
+    ] {
+        let mut cut = points.clone();
+        assert!(retain_time(&mut cut, range.clone()).is_empty());
+        let times = |of: &otlp_profiles::Profile| (of.time_unix_nano(), of.duration_nanos());
+        assert_eq!(cut.iter().next().map(times), expected, "{range:?}");
+        let covered = expected.map_or(0, |(_, duration)| duration);
+        assert_eq!(Covered::of(&cut).nanos(), covered, "{range:?}");
+    }
+    let mut builder = Builder::new();
+    let key = builder.profile(CPU.0, CPU.1);
     for line in [3, 4] {
         builder.sample(key, root_first([("f", "f.rs", line)])).value(1);
     }
@@ -866,8 +972,11 @@ fn an_order_of_sample_types_survives_splitting_and_merging() {
     let both = merged(&[first.clone(), second], &defaults());
     assert_eq!((order(&both.profiles), both.profiles.len()), (order(&first), 3));
     let (types, losses) = split(&first, &SplitBy::SampleType);
-    assert_eq!((types.len(), codes(&losses)), (3, vec!["scope.bad_sample_type_order"]));
-    assert!(types.iter().all(|part| order(&part.profiles).is_none()));
+    assert_eq!((types.len(), codes(&losses)), (3, vec![]));
+    let shown = first.default_sample_type().unwrap();
+    let parts: Vec<Profiles> = types.into_iter().rev().map(|part| part.profiles).collect();
+    let whole = merged(&parts, &defaults().canonical(true)).profiles;
+    assert_eq!(whole.default_sample_type().unwrap(), shown, "in any order of the parts");
 }
 
 #[test]
@@ -1002,4 +1111,69 @@ fn sample_types_computed_from_others() {
         derive(&mut profiles, "x", "", &missing).unwrap_err().kind(),
         ErrorKind::Unrepresentable
     );
+}
+
+#[test]
+fn names_of_two_builds_become_equal() {
+    for (one, other, stripped) in [
+        ("a::b::h0123456789abcdef.llvm.17", "a::b::hfedcba9876543210.llvm.9", "a::b"),
+        ("f.isra.0.cold", "f.isra.3", "f"),
+        ("f.part.0", "f.constprop.1.isra.2", "f"),
+        ("main.main.func1.2", "main.main.func3", "main.main.func"),
+        ("main.run.func1.gowrap2", "main.run.func4.gowrap1", "main.run.func.gowrap"),
+        (
+            "j.i.LambdaForm$MH/0x000000080144c000.invoke",
+            "j.i.LambdaForm$MH.0x0000000801660000.invoke",
+            "j.i.LambdaForm$MH.invoke",
+        ),
+        ("a.B$$Lambda/0x00007f0.run", "a.B$$Lambda$14/1247.run", "a.B$$Lambda.run"),
+        (
+            "r.GeneratedMethodAccessor12.invoke",
+            "r.GeneratedMethodAccessor7.invoke",
+            "r.GeneratedMethodAccessor.invoke",
+        ),
+        (
+            "r.GeneratedSerializationConstructorAccessor1.x",
+            "r.GeneratedSerializationConstructorAccessor9.x",
+            "r.GeneratedSerializationConstructorAccessor.x",
+        ),
+        ("jdk.proxy2.$Proxy12.call", "jdk.proxy3.$Proxy15.call", "jdk.proxy.$Proxy.call"),
+        (
+            "a.B$$EnhancerBySpringCGLIB$$1a2b3c.f",
+            "a.B$$EnhancerBySpringCGLIB$$ff00.f",
+            "a.B$$EnhancerBySpringCGLIB$$.f",
+        ),
+        (
+            "https://x/js/main.4f3c2b1a.chunk.js",
+            "https://x/js/main.00ff00ff.chunk.js",
+            "https://x/js/main.chunk.js",
+        ),
+        (
+            "render (/assets/index-BfX3kz9a.js:1:22)",
+            "render (/assets/index-D0Qw1aZ_.js:1:22)",
+            "render (/assets/index.js:1:22)",
+        ),
+    ] {
+        for name in [one, other] {
+            assert_eq!(
+                otlp_profiles::transform::strip_hash(name).as_deref(),
+                Some(stripped),
+                "{name}"
+            );
+        }
+    }
+    for same in [
+        "main.func",
+        "a::h",
+        "malloc",
+        "lib/component12.js",
+        "node:internal/fs.js",
+        "f.coldest",
+        "0x1f",
+        "Proxy",
+        "std::part",
+        "my.participant",
+    ] {
+        assert_eq!(otlp_profiles::transform::strip_hash(same), None, "{same}");
+    }
 }

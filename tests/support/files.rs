@@ -1,7 +1,9 @@
 //! Files of the corpus, and broken variants of files.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use super::sized::is_slow;
 
 /// Returns a file of the corpus, if the corpus is present.
 pub fn corpus(name: &str) -> Option<Vec<u8>> {
@@ -11,6 +13,28 @@ pub fn corpus(name: &str) -> Option<Vec<u8>> {
     };
     let path = PathBuf::from(corpus).join(name);
     Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// Returns the files of the corpus with their names in it, sorted: every fourth, or all if long tests run in full.
+pub fn corpus_files() -> Vec<(String, PathBuf)> {
+    let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS").map(PathBuf::from) else {
+        eprintln!("skipped: OTLP_PROFILES_CORPUS is not set");
+        return Vec::new();
+    };
+    let mut files = Vec::new();
+    below(&corpus, &mut files);
+    files.sort();
+    let named = |path: PathBuf| {
+        (path.strip_prefix(&corpus).unwrap_or(&path).to_string_lossy().into_owned(), path)
+    };
+    files.into_iter().step_by(if is_slow() { 1 } else { 4 }).map(named).collect()
+}
+
+fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the corpus can be listed") {
+        let path = entry.expect("the corpus can be listed").path();
+        if path.is_dir() { below(&path, files) } else { files.push(path) }
+    }
 }
 
 /// A pseudorandom sequence of numbers, the same in every run.

@@ -113,7 +113,7 @@ const KEYS: [&str; 7] = ["thread.name", "k", "bytes", "endpoint", "ключ", "z
 const UNITS: [&str; 7] = ["", "", "By", "", "ns", "", ""];
 const TYPES: [&str; 6] = ["samples", "cpu", "alloc_space", "inuse_objects", "wall", "делай"];
 const BUILD_IDS: [&str; 5] =
-    ["", "0123456789abcdef0123456789abcdef01234567", "a-B_/c/d9/e", "unknown", "{\"x\":1}"];
+    ["", "0123456789abcdef0123456789abcdef01234567", "a-B_/c/d9/e", "deadbeef", "{\"x\":1}"];
 
 /// Limits on the content of a document.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ pub mod model;
 pub mod pprof;
 #[cfg(feature = "proto-all")]
 pub mod profcheck;
+pub mod shapes;
 mod sized;
 mod sources;
 pub mod wire;

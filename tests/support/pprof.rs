@@ -49,7 +49,9 @@ fn say_mapping(mapping: &Mapping, profile: &Profile) -> String {
         mapping.has_line_numbers,
         mapping.has_inline_frames,
     ];
-    let names = (text(filename), text(build_id));
+    // Parca writes this build id where there is none.
+    let build_id = Some(text(build_id)).filter(|id| *id != "unknown").map_or("", String::as_str);
+    let names = (text(filename), build_id);
     format!("mapping {memory_start:x} {memory_limit:x} {file_offset:x} {names:?} {flags:?}")
 }
 

@@ -3,7 +3,7 @@
 use std::env;
 
 /// Whether long tests run in full.
-fn is_slow() -> bool {
+pub fn is_slow() -> bool {
     env::var_os("OTLP_PROFILES_SLOW").is_some_and(|value| value == "1")
 }
 

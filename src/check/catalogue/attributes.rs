@@ -139,8 +139,9 @@ rules! { Attributes:
         source "naming conventions: \"Names SHOULD be lowercase\""
         example "\"ThreadID\"" => "\"thread.id\""
         fix "write keys in lower case with dots and underscores";
-    /// The proto allows it, but a backend cannot tell which service the profiles belong to.
-    OP5019 "resource-missing" ["I" "1-7"] "ResourceProfiles.resource"
+    /// The proto allows it, but a backend cannot tell which service the profiles belong to. Off, because a file that was
+    /// converted from pprof has no resource to describe.
+    OP5019 "resource-missing" ["I" "1-7"] Off "ResourceProfiles.resource"
         "the resource is missing"
         source "profiles.proto 1.11: an absent resource means \"no resource info is known\""
         example "ResourceProfiles{scope_profiles: [..]}" => "resource: {service.name: \"shop\"}"
@@ -159,8 +160,8 @@ rules! { Attributes:
         source "scope specification: a scope is identified by its name, version, schema URL and attributes"
         example "scope \"profiler\" twice" => "one scope with the profiles of both"
         fix "merge the profiles of both" fixed "the profiles of equal scopes were put together";
-    /// The scope names the profiler that measured. Readers work without it.
-    OP5023 "scope-name-empty" ["I" "1-7"] "InstrumentationScope.name"
+    /// The scope names the profiler that measured. Readers work without it. Off, because a converter does not know it.
+    OP5023 "scope-name-empty" ["I" "1-7"] Off "InstrumentationScope.name"
         "the instrumentation scope has no name"
         source "common.proto: an empty name \"means the name is unknown\"; scope specification: it \"SHOULD be specified\""
         example "scope: {}" => "scope: {name: \"my-profiler\"}"

@@ -59,26 +59,26 @@ rules! { File:
         source "otlp-profiles detection"
         example "a 1.9 sample read as 1.10, where field 2 holds attributes instead of values" => "--from otlp-1.9"
         fix "pass the generation that the payload was written in to --from";
-    /// JSON is not guessed at, because a collector's JSON log and a JSON report look alike from the
-    /// outside. `--from otlp-json` asks for it.
+    /// OTLP/JSON is checked; other JSON has no rules. With --wire any JSON is an error, because the body of a
+    /// protobuf request was expected.
     OP0008 "json-not-protobuf" ["E" "A"] Unreadable "file"
         "the input is JSON, and protobuf was expected" finding "{v}; expected {b}"
         source "OTLP specification, JSON Protobuf Encoding"
-        example "{\"resourceProfiles\": []}" => "the same text with --from otlp-json"
-        fix "validate OTLP/JSON with --from otlp-json; convert other formats with `otlp-profiles convert`";
+        example "{\"resourceProfiles\": []} with --wire" => "the same text without --wire"
+        fix "check OTLP/JSON without --wire, or with --from otlp-json; convert other formats with `otlp-profiles convert`";
     /// google/pprof still reads these text and binary formats; these rules cover profile.proto alone.
     OP0009 "legacy-pprof" ["E" "P"] Unreadable "file"
         "the input is a legacy pprof format, not profile.proto"
         source "google/pprof legacy_profile.go"
         example "heap profile: 1: 2 [3: 4] @ heap_v2/1" => "the output of `pprof -proto FILE`"
         fix "convert the file first: `otlp-profiles convert FILE -o out.pb.gz`";
-    /// Not counted as unreadable: the frames are taken off and each message inside is checked, with
-    /// its number before the path.
-    OP0010 "framed-stream" ["E" "A"] "file"
-        "the input is a framed stream of messages" finding "the input holds {v}, not {b}"
+    /// A note for files, such as those of the Collector's file exporter: each message inside is checked, with
+    /// its number before the path. Receivers take one message per request, so --wire and --for make it an error.
+    OP0010 "framed-stream" ["I" "A"] "file"
+        "the input is a framed stream of messages" finding "the input holds {v}"
         source "Collector file exporter; gRPC over HTTP/2"
         example "`00 00 00 2a` and a ProfilesData of 42 bytes" => "one ProfilesData per file"
-        fix "write one message per file";
+        fix "send each message in a separate request; keep the file as it is" for Collector Error, Parca Error, Pyroscope Error;
     /// Reserved for callers that check a stream: a slice in memory cannot fail to be read.
     OP0012 "io-error" ["E" "A"] Unreadable "file / stream"
         "the input cannot be read"

@@ -294,17 +294,21 @@ mod tests {
                 let payload = payload(version, &path, field);
                 let error =
                     read(&payload, &ReadOptions::default().format(*format)).expect_err(&what);
+                let error = error.to_string();
+                // Samples with such indices and no values are those of a payload that a relay damaged.
+                let is_damaged = field.name == "attribute_indices"
+                    && error.contains("attribute indices past the table");
                 assert!(
-                    error.to_string().contains("index 9999 is out of range"),
+                    is_damaged || error.contains("index 9999 is out of range"),
                     "{what}: {error}"
                 );
                 let options = Options { format: Some(*format), ..Options::default() };
                 let report = validate(&payload, &options);
                 let mut found = report.findings().map(|finding| finding.to_string());
                 let index = |finding: &String| {
-                    finding.contains(field.name)
-                        && finding.contains(" error ")
-                        && finding.contains("9999")
+                    let is_index = finding.contains(field.name) && finding.contains("9999");
+                    finding.contains(" error ")
+                        && (is_index || is_damaged && finding.contains("OP4026"))
                 };
                 assert!(found.any(|finding| index(&finding)), "{what} is not found: {report:?}");
                 count += 1;

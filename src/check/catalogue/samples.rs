@@ -132,7 +132,8 @@ rules! { Samples:
         example "2 sample types, 5 timestamps" => "2 sample types, 1 timestamp"
         fix "write one timestamp per sample";
     /// Parca drops such samples; nothing adds up differently without them.
-    OP4019 "all-zero" ["I" "1-7"] "Sample.values"
+    /// Off, because it is common and correct: a sample of two types has a 0 in one of them if only the other was measured.
+    OP4019 "all-zero" ["I" "1-7"] Off "Sample.values"
         "all values of a sample are 0"
         source "profiles specification allows it; Parca drops such samples"
         example "values: [0]" => "values: [1]"
@@ -174,4 +175,13 @@ rules! { Samples:
         source "OTEP 0239"
         example "\"abc\"" => "\"0123456789abcdef0123456789abcdef\""
         fix "write the id as 32 hex digits";
+    /// Until 1.9 field 2 of a sample holds values, since 1.10 indices of attributes. A relay of 1.10 accepts the older
+    /// payload if no sample has attributes, cuts the values to 32 bits, and sends them on as indices. A fix that dropped
+    /// the indices would delete the last trace of the values.
+    OP4026 "values-misread" ["E" "7"] Lossy "Profile.samples"
+        "a relay took OTLP 1.8 or 1.9 for 1.10: the values of the samples became attribute indices"
+        finding "{v} without values have attribute indices instead, as after a relay that took OTLP 1.8 or 1.9 for 1.10: the values are lost"
+        source "profiles.proto 1.9 and 1.10: Sample.values was field 2, which is now attribute_indices"
+        example "Sample{attribute_indices: [1275925178]}" => "Sample{values: [1275925178]}"
+        fix "write OTLP 1.10 at the source, or use a relay of the source's generation; the file cannot be repaired";
 }

@@ -2,7 +2,8 @@
 //!
 //! Since 1.8 the first entry of each table is the zero value, so that an index of 0 means "unset". `link_table[0]`
 //! has two forms, and each is right for some reader: 1.11 wants 16 and 8 zero bytes, profcheck and Parca want
-//! `Link{}`. Both are infos (`OP3006`, `OP3007`).
+//! `Link{}`, which all readers accept. So the long form is an info (`OP3007`), and the short form only if it is named
+//! (`OP3006`).
 //!
 //! A dictionary of 1.8 and later thus begins like this, with an empty row in every table:
 //!
@@ -46,8 +47,8 @@ rules! { Zero:
         example "link_table: [{trace_id: 01..}]" => "link_table: [{}, {trace_id: 01..}]"
         fix "write Link{} first, and the real link after it"
         fixed "Link{} was written first; a link that no sample referred to was left out" for Parca Error;
-    /// The short form is what our writers write, as all known readers take it.
-    OP3006 "link0-short-form" ["I" "7"] "link_table[0]"
+    /// Off, because `OP3007` reports the other form: all known readers accept the short form, so our writers write it.
+    OP3006 "link0-short-form" ["I" "7"] Off "link_table[0]"
         "the first link is Link{}; OTLP 1.11 recommends 16 and 8 zero bytes" finding "the first link is {v}; OTLP 1.11 recommends {b}"
         source "profiles.proto 1.11 recommends the zero bytes; profcheck and Parca reject them"
         example "link_table: [{}]" => "link_table: [{}]: every reader accepts it"

@@ -177,7 +177,14 @@ impl Fixing<'_> {
         let file = frame(framing, &fixed).ok()?;
         match framing {
             Framing::GzipMembers => Some(file),
-            _ => Some(unpacked.again(file)),
+            _ => match unpacked.again(file) {
+                Ok(file) => Some(file),
+                Err(why) => {
+                    self.changes.clear();
+                    self.not_fixed.push(NotFixed { path: String::new(), why: why.to_owned() });
+                    None
+                }
+            },
         }
     }
 
@@ -188,8 +195,9 @@ impl Fixing<'_> {
         let Ok(inner) = compression::unpack(message, &self.options.limits) else {
             return Cow::Borrowed(message);
         };
-        match self.payload(&inner.bytes, &path) {
-            Ok(Some(payload)) => Cow::Owned(inner.again(payload)),
+        let fixed = self.payload(&inner.bytes, &path);
+        match fixed.and_then(|fixed| Ok(fixed.map(|payload| inner.again(payload)).transpose()?)) {
+            Ok(Some(message)) => Cow::Owned(message),
             Ok(None) => Cow::Borrowed(message),
             Err(why) => {
                 self.not_fixed.push(NotFixed { path, why });

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
+use crate::escape;
 use crate::format::json::object::write_string;
 
 /// A JSON value. A list displays with one element a line.
@@ -80,7 +81,7 @@ impl serde::Serialize for Json<'_> {
 pub(super) fn quoted(text: &str) -> String {
     let mut out = Vec::new();
     write_string(&mut out, text);
-    String::from_utf8_lossy(&out).into_owned()
+    escape::json(&String::from_utf8_lossy(&out)).into_owned()
 }
 
 /// A JSON array that is written element by element.

@@ -5,6 +5,16 @@ use crate::check::report::Report;
 use crate::error::Severity;
 
 /// A file of a run, with its report.
+///
+/// ```
+/// use otlp_profiles::check::output::Checked;
+/// use otlp_profiles::check::{Options, validate};
+///
+/// let bytes = std::fs::read("testdata/otlp-1.11-aggregated-cpu.binpb").unwrap();
+/// let checked = Checked::new("cpu.otlp", validate(&bytes, &Options::default()));
+/// let missing = Checked::unread("heap.otlp", 3, "no such file");
+/// assert!(checked.report.is_ok() && missing.report.is_err());
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {

@@ -7,14 +7,15 @@ use std::fmt::Write;
 
 use super::checked::Checked;
 use crate::error::Severity;
+use crate::escape::{workflow_data, workflow_property};
 
 /// Appends a line for each finding of a file.
 pub(super) fn add(page: &mut String, file: &Checked) {
-    let name = property(&file.name);
+    let name = workflow_property(&file.name);
     let report = match &file.report {
         Ok(report) => report,
         Err(unread) => {
-            let _ = writeln!(page, "::error file={name}::{}", data(&unread.message));
+            let _ = writeln!(page, "::error file={name}::{}", workflow_data(&unread.message));
             return;
         }
     };
@@ -28,18 +29,14 @@ pub(super) fn add(page: &mut String, file: &Checked) {
             (Some(line), Some(column)) => format!(",line={line},col={column}"),
             _ => String::new(),
         };
-        let title = property(&format!("{} {}", finding.rule.id(), finding.rule.name()));
-        let message = data(&finding.to_string());
+        let title = format!("{} {}", finding.rule.id(), finding.rule.name());
+        let title = workflow_property(&title);
+        let times = match finding.count {
+            0 | 1 => String::new(),
+            count => format!(" ({count} times)"),
+        };
+        let message = format!("{}{times}; {}", finding.sentence(), finding.rule.fix());
+        let message = workflow_data(&message);
         let _ = writeln!(page, "::{command} file={name}{place},title={title}::{message}");
     }
-}
-
-/// Text after the `::` of a workflow command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// Text in a property of a workflow command.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }

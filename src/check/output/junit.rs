@@ -13,6 +13,7 @@ use std::fmt::Write;
 use super::checked::Checked;
 use crate::check::report::Report;
 use crate::error::Severity;
+use crate::escape::markup;
 
 /// The test cases so far, and their numbers, which precede them in the document.
 #[derive(Debug, Default)]
@@ -25,12 +26,12 @@ pub(super) struct Suite {
 
 impl Suite {
     pub(super) fn add(&mut self, file: &Checked, deny: Severity) {
-        let (page, name) = (&mut self.cases, escaped(&file.name));
+        let (page, name) = (&mut self.cases, markup(&file.name));
         let _ = writeln!(page, "    <testcase classname=\"otlp-profiles\" name=\"{name}\">");
         match &file.report {
             Ok(report) => findings(page, report, deny),
             Err(unread) => {
-                let message = escaped(&unread.message);
+                let message = markup(&unread.message);
                 let _ = writeln!(page, "      <error message=\"{message}\"/>");
             }
         }
@@ -57,7 +58,7 @@ impl Suite {
 fn findings(page: &mut String, report: &Report, deny: Severity) {
     let lines = |denied: bool| {
         let findings = report.findings().filter(|found| (found.severity >= deny) == denied);
-        escaped(&findings.map(|found| format!("{found}\n")).collect::<String>())
+        markup(&findings.map(|found| format!("{found}\n")).collect::<String>()).into_owned()
     };
     let tallies = report.rule_counts().filter(|tally| tally.severity >= deny);
     let count: u64 = tallies.map(|tally| tally.count).sum();
@@ -72,25 +73,4 @@ fn findings(page: &mut String, report: &Report, deny: Severity) {
     if !other.is_empty() {
         let _ = writeln!(page, "      <system-out>{other}</system-out>");
     }
-}
-
-/// Text as XML can hold it.
-///
-/// XML 1.0 cannot hold some characters, even as references; they are written as Rust's escapes.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\n' | '\t' => safe.push(char),
-            other if other.is_control() || matches!(other, '\u{fffe}' | '\u{ffff}') => {
-                safe.extend(other.escape_default());
-            }
-            other => safe.push(other),
-        }
-    }
-    safe
 }

@@ -78,7 +78,7 @@ impl Run {
             self.rules.push(finding.rule);
             self.rules.len() - 1
         });
-        let (level, text) = (level(finding.severity), quoted(&message(finding)));
+        let (level, text) = (level(finding.severity), quoted(&finding.sentence()));
         let location = location(file, finding);
         format!(
             r#"{{"ruleId": "{id}", "ruleIndex": {row}, "level": "{level}", "message": {{"text": {text}}}, "locations": [{location}], "partialFingerprints": {{"primaryLocationLineHash": "{hash:016x}:{number}"}}, "occurrenceCount": {count}}}"#
@@ -90,7 +90,7 @@ impl Run {
 fn descriptor(rule: &Rule) -> String {
     let (id, name, url, level) = (rule.id(), rule.name(), rule.url(), level(rule.worst()));
     let short = quoted(&format!("{}: {}", rule.place(), rule.statement()));
-    let full = quoted(&format!("{} Source: {}.", rule.statement(), rule.source()));
+    let full = quoted(&format!("{}. Source: {}.", rule.statement(), rule.source()));
     let help = quoted(rule.fix());
     format!(
         r#"{{"id": "{id}", "name": "{name}", "shortDescription": {{"text": {short}}}, "fullDescription": {{"text": {full}}}, "help": {{"text": {help}}}, "helpUri": "{url}", "defaultConfiguration": {{"level": "{level}"}}}}"#
@@ -104,12 +104,6 @@ fn level(severity: Severity) -> &'static str {
         Severity::Warning => "warning",
         Severity::Info => "note",
     }
-}
-
-/// The path and the sentence: a result has its rule and its level as members.
-fn message(finding: &Finding) -> String {
-    let colon = if finding.path.is_empty() { "" } else { ": " };
-    format!("{}{colon}{}", finding.path, finding.message())
 }
 
 fn location(file: &Checked, finding: &Finding) -> String {

@@ -258,7 +258,7 @@ impl<'a> Checking<'a, '_> {
         self.attributes(&attributes, at, &OP3102);
         self.refer(&OP3103, Table::Link, link.0, Position::at(link.1).field("link_index"));
         for (row, time) in times.iter().enumerate().filter(|(_, time)| !range.contains(time)) {
-            let bound = format_args!("[{}, {})", range.start, range.end);
+            let bound = format!("[{}, {})", range.start, range.end);
             self.findings.report(&OP4012, here.field("timestamps_unix_nano").row(row), time, bound);
         }
         if self.compat.check_sample_shapes {

@@ -71,7 +71,7 @@ pub(crate) fn in_place(cx: &mut CheckContext<'_>, record: &Record, key: &[u8], b
         cx.report(&OP8007, Position::at(record.start), Shown(key), "");
     } else if key == b"pprof.scope.sample_type_order" && !is_permutation(cx, &body) {
         let (profiles, spot) = (cx.payload.scope_profiles, Position::at(body.start).field("value"));
-        let bound = format_args!("each number below {profiles}, the number of profiles, once");
+        let bound = format!("each number below {profiles}, the number of profiles, once");
         cx.report(&OP8009, spot, "", bound);
     }
     known(cx, key, body);

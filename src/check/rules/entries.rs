@@ -5,10 +5,10 @@
 //! which compares each row with the earlier rows of its key.
 
 use super::attributes::{key_style, value_type};
-use super::ucum::is_ucum;
 use super::*;
 use crate::check::canonical::{Message, Place, Window};
 use crate::check::text;
+use crate::units::ucum::is_ucum;
 
 /// Cells of a row's fields: members of its value, and its key, value and unit in both forms.
 const DOUBLE: usize = ANY_VALUE.cell("double_value");

@@ -235,7 +235,7 @@ fn rules<const PPROF: bool>(
     if let (Some(row), Some(fact)) = (mapped, fact.filter(|fact| fact.excludes(address))) {
         let (start, limit) = (fact.start, fact.limit);
         out.found(cx, |cx, at| {
-            let (spot, found) = (at.field(ADDRESS), format_args!("{address:#x}"));
+            let (spot, found) = (at.field(ADDRESS), format!("{address:#x}"));
             let bound = format!("{start:#x} to {limit:#x}");
             match PPROF {
                 true => cx.findings.report_folded(&PP1024, row, spot, found, bound),

@@ -28,12 +28,12 @@ pub(crate) fn mapping<const PPROF: bool>(cx: &mut CheckContext<'_>, record: &Rec
         lists::unique(cx, record, ATTRIBUTES);
     }
     let (start, limit) = (record.number(START), record.number(LIMIT));
-    let (here, range) = (Position::at(record.start), format_args!("{start:#x} to {limit:#x}"));
+    let (here, range) = (Position::at(record.start), || format!("{start:#x} to {limit:#x}"));
     match start > limit {
-        true if PPROF => cx.report(&PP1023, here, range, ""),
-        true => cx.report(&OP7001, here, range, "memory_start below memory_limit"),
+        true if PPROF => cx.report(&PP1023, here, range(), ""),
+        true => cx.report(&OP7001, here, range(), "memory_start below memory_limit"),
         false if start == limit && start != 0 && !PPROF => {
-            cx.report(&OP7002, here, range, "memory_start below memory_limit");
+            cx.report(&OP7002, here, range(), "memory_start below memory_limit");
         }
         false => {}
     }

@@ -20,7 +20,7 @@
 //! Functions, locations, stacks, attributes and samples have a second decoder, [`canonical`](super::canonical).
 //! Their rules take a row that both decoders fill, and report to a [`Sink`](super::sink::Sink).
 //!
-//! `ucum` and `regexp` contain no rules: they validate units and regular expressions for several rules.
+//! `regexp` contains no rules: it validates regular expressions for several rules.
 
 use crate::check::catalogue::*;
 use crate::check::context::CheckContext;
@@ -65,7 +65,6 @@ pub(crate) mod sliced;
 pub(crate) mod stacks;
 pub(crate) mod structure;
 pub(crate) mod times;
-pub(crate) mod ucum;
 pub(crate) mod units;
 pub(crate) mod value_types;
 pub(crate) mod values;

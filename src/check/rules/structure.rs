@@ -192,6 +192,7 @@ pub(crate) fn profile(cx: &mut CheckContext<'_>, record: &Record) {
     cx.profile = ProfileState::default();
     cx.profile.types = types.len();
     cx.profile.ones = true;
+    cx.profile.dangling_before = cx.findings.tally(&OP3102);
     cx.profile.samples_before = (cx.payload.samples - samples as u64) as u32;
     cx.profile.compares = cx.findings.is_enabled(&OP4006);
     if cx.profile.compares {

@@ -3,41 +3,28 @@
 //! Attributes have units too, for which 1.11 wants UCUM (`OP5013`). Value types are inherited from pprof, which
 //! spells out `nanoseconds` and `count`, so both vocabularies are accepted here.
 
-use super::ucum::is_ucum;
 use super::*;
+use crate::units::is_plural_word;
+use crate::units::ucum::is_ucum;
 
 /// Cell of the unit: the field `unit` in pprof and 1.3, `unit_strindex` later.
 const UNIT: usize = VALUE_TYPE.cell("unit_strindex");
 
-/// Usual units for the values of profiles.
+/// Whether a unit is usual for the values of profiles: a plural such as `nanoseconds`, or a unit of UCUM.
 ///
 /// The empty unit is left to `OP2010`. Compared case-sensitively, as viewers do.
-const UNITS: &[&[u8]] = &[
-    b"",
-    b"count",
-    b"bytes",
-    b"nanoseconds",
-    b"microseconds",
-    b"milliseconds",
-    b"seconds",
-    b"minutes",
-    b"hours",
-    b"kilobytes",
-    b"megabytes",
-    b"gigabytes",
-    b"percent",
-    b"objects",
-    b"samples",
-    b"cycles",
-    b"instructions",
-    b"events",
-];
+fn is_usual(unit: &[u8]) -> bool {
+    const NOUNS: [&[u8]; 8] =
+        [b"", b"count", b"percent", b"objects", b"cycles", b"instructions", b"events", b"samples"];
+    let is_plural = || std::str::from_utf8(unit).is_ok_and(is_plural_word);
+    NOUNS.contains(&unit) || is_plural() || is_ucum(unit)
+}
 
 /// Checks the unit of a value type, whether of a sample type or of the period. A reference out of range has its own
 /// finding.
 pub(crate) fn value_type(cx: &mut CheckContext<'_>, record: &Record) {
     let Some(unit) = cx.string(record.number(UNIT)) else { return };
-    if !UNITS.contains(&unit) && !cx.memo.is(unit, is_ucum) {
+    if !cx.memo.is(unit, is_usual) {
         cx.report(
             &OP8012,
             record.field(UNIT),

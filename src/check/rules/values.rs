@@ -121,6 +121,15 @@ impl Columns {
     }
 }
 
+/// Reports a profile whose values became attribute indices: no sample has values, and indices dangle.
+fn misread(cx: &mut CheckContext<'_>, record: &Record) {
+    let dangles = cx.findings.tally(&OP3102) > cx.profile.dangling_before;
+    if dangles && cx.profile.sums.is_empty() {
+        let found = Counted(record.count(SAMPLES), "sample");
+        cx.report(&OP4026, Position::at(record.start), found, "");
+    }
+}
+
 /// Reports sums of a profile that do not fit into 64 bits, after its samples were walked.
 ///
 /// Only the final sum counts: an intermediate overflow may cancel out, depending on the order of the samples. Also
@@ -133,6 +142,9 @@ pub(crate) fn after(cx: &mut CheckContext<'_>, record: &Record) {
             let found = format_args!("column {column} adds up to {sum}").to_string();
             cx.report(rule, record.field(SAMPLES), found, "");
         }
+    }
+    if cx.version >= Version::V1_10 {
+        misread(cx, record);
     }
     if cx.profile.ones && cx.profile.shape == Some((true, true)) {
         cx.report(&OP9103, Position::at(record.start), "", "");

@@ -59,7 +59,7 @@ pub(crate) fn tables(cx: &mut CheckContext<'_>) {
             Table::Attribute => {}
             _ if record.is_zero() => {}
             _ => {
-                let bound = format_args!("{}{{}}", shape.name);
+                let bound = format!("{}{{}}", shape.name);
                 cx.report(&OP3004, spot, first_field(&record), bound);
             }
         }
@@ -83,8 +83,8 @@ const SPAN: usize = LINK.cell("span_id");
 /// Checks link 0, which has two forms: without fields, as the schema has it, or with ids of zeros, as some readers
 /// want.
 ///
-/// Each form is rejected by some receiver: so the short form is an info in 1.10 only (`OP3006`), the long form is
-/// an info everywhere (`OP3007`). Every other length or byte is an error.
+/// Some receivers reject the long form, which is an info (`OP3007`). The short form is an info only if its rule is
+/// named, in 1.10 (`OP3006`). Every other length or byte is an error.
 fn first_link(cx: &mut CheckContext<'_>, record: &Record, spot: Position) {
     let (trace, span) = (cx.body(record, TRACE), cx.body(record, SPAN));
     let found = format!("ids of {} and {} bytes", trace.len(), span.len());

@@ -208,10 +208,22 @@ fn certainty(winner: &Trial, ties: &[&Trial], whole: bool, asked: bool) -> Certa
 /// Returns the error for a hint that the bytes contradict, with the heaviest misfit.
 fn contradicted(hint: Option<Format>, hinted: Option<&Trial>, winner: &Trial) -> Error {
     let fault = hinted.map(|trial| format!(" ({})", evidence::fault(trial))).unwrap_or_default();
+    // A relay of the winner's generation reads the values of the hinted one as attributes.
+    let number = |trial: &Trial, role| {
+        let mut fields = trial.candidate.grammar.fields(&SAMPLE);
+        fields.find(|field| field.role == role).map(|field| field.number)
+    };
+    let is_misread = lists(winner) == Some(ATTRIBUTES)
+        && hinted.and_then(|hinted| number(hinted, Role::Values)) == number(winner, ATTRIBUTES);
     let (hint, name) = (hint.map_or("", |hint| hint.name()), winner.name());
-    Error::malformed(format!(
-        "the payload is {name}, not {hint}{fault}: omit the format, or choose {name}"
-    ))
+    let advice = if is_misread {
+        format!(
+            "; its samples have attribute indices and no values, as after a relay that took {hint} for {name}: the values are lost"
+        )
+    } else {
+        format!(": omit the format, or choose {name}")
+    };
+    Error::malformed(format!("the payload is {name}, not {hint}{fault}{advice}"))
 }
 
 /// Finds the format of a damaged payload, if enough of it is intact. The reader then reports the position of

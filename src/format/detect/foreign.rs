@@ -50,14 +50,31 @@ impl Foreign {
     }
 }
 
-/// Quotes the first line longer than a bracket, truncated: the message of a server explains what failed.
+/// Quotes the title of a page, or else the first line longer than a bracket, truncated: the message of a server explains
+/// what failed.
 fn quote(payload: &[u8]) -> String {
+    if let Some(title) = title(payload) {
+        return format!("; its title is {}", Shown(title.as_bytes()));
+    }
     let start = payload.get(..1024).unwrap_or(payload);
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let line = lines.find(|line| line.len() > 2).unwrap_or_default();
     let cut = line.get(..120).unwrap_or(line);
     let is_text = !cut.is_empty() && !cut.contains(&0) && std::str::from_utf8(line).is_ok();
     if is_text { format!("; it begins with {}", Shown(cut)) } else { String::new() }
+}
+
+/// Returns the title of an HTML page, if it is in the first kilobytes.
+fn title(payload: &[u8]) -> Option<String> {
+    let start = String::from_utf8_lossy(payload.get(..8192).unwrap_or(payload));
+    // ASCII letters keep their positions in lower case.
+    let lower = start.to_ascii_lowercase();
+    let open = lower.find("<title")?;
+    let from = open + lower.get(open..)?.find('>')? + 1;
+    let end = from + lower.get(from..)?.find("</title")?;
+    let words: Vec<_> = start.get(from..end)?.split_whitespace().collect();
+    let title: String = words.join(" ").chars().take(120).collect();
+    (!title.is_empty()).then_some(title)
 }
 
 /// How a kind is recognised.

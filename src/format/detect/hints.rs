@@ -16,3 +16,6 @@ pub(super) const RECORD_CPU: &str = "no converter is known; `perf record -g PROG
 pub(super) const ASK_SERVER: &str = "if a server sent it instead of a profile, it may have refused the request: check URL, login and query, and let `curl -f -o profile.pb.gz URL` report the error";
 pub(super) const MEMRAY: &str = "`python -m memray transform csv -f -o allocations.csv FILE` and then `python -c 'import csv; [print(\";\".join(f.split(\";\")[0] for f in r[\"stack_trace\"].split(\"|\")[::-1]), r[\"size\"]) for r in csv.DictReader(open(\"allocations.csv\"))]' | otlp-profiles convert - --from folded --type space:bytes -o profile.pb.gz` makes a pprof of a recording";
 pub(super) const OTHER_SIGNAL: &str = "this reads profiles only";
+
+/// For profiles of browsers and Node.js.
+pub(super) const SPEEDSCOPE_SAVES: &str = "open it in https://www.speedscope.app and press Ctrl+S, or Cmd+S: `otlp-profiles convert profile.speedscope.json -o profile.pb.gz` makes a pprof of the file that it saves";

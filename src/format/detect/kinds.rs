@@ -48,6 +48,11 @@ pub(super) static FOREIGN: &[Foreign] = &[
         "`go tool trace -pprof=sched FILE > profile.pb.gz` makes a pprof of its latencies",
     ),
     profile(
+        "a table of profiles (Parquet or Arrow)",
+        Magic(&[b"PAR1", b"ARROW1\0\0"]),
+        "`otlp-profiles import DIR -o profiles.otlp` reads the folder that `otlp-profiles export` wrote, DIR, if it holds Parquet",
+    ),
+    profile(
         "an SQLite database",
         Magic(&[b"SQLite format 3\0"]),
         "no converter is known; export the profile from the tool that wrote it",
@@ -164,26 +169,10 @@ pub(super) static FOREIGN: &[Foreign] = &[
         Json(&["speedscope.app/file-format-schema"]),
         "it names the schema of such files",
     ),
-    profile(
-        "a Chrome trace",
-        Json(&["\"traceEvents\""]),
-        "`moon-pprof chrometrace2pprof --no-demangle FILE profile.pb.gz` makes a pprof of the V8 CPU profile in it; without one it has spans and no stacks",
-    ),
-    profile(
-        "a Firefox profile",
-        Json(&["\"preprocessedProfileVersion\""]),
-        "`moon-pprof firefox2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it, with the names that are in the file",
-    ),
-    profile(
-        "a V8 CPU profile",
-        Json(&["\"callFrame\"", "\"nodes\""]),
-        "`moon-pprof cpuprofile2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it; `npx pprof-it APP.js` records one",
-    ),
-    profile(
-        "a V8 heap profile",
-        Json(&["\"callFrame\"", "\"head\""]),
-        "`moon-pprof heapprofile2pprof --no-demangle FILE profile.pb.gz` makes a pprof of it; `npx pprof-it APP.js` records one",
-    ),
+    profile("a Chrome trace", Json(&["\"traceEvents\""]), SPEEDSCOPE_SAVES),
+    profile("a Firefox profile", Json(&["\"preprocessedProfileVersion\""]), SPEEDSCOPE_SAVES),
+    profile("a V8 CPU profile", Json(&["\"callFrame\"", "\"nodes\""]), SPEEDSCOPE_SAVES),
+    profile("a V8 heap profile", Json(&["\"callFrame\"", "\"head\""]), SPEEDSCOPE_SAVES),
     profile(
         "perf.data as JSON",
         Json(&["\"linux-perf-json-version\""]),
@@ -384,7 +373,7 @@ pub(super) static FOREIGN: &[Foreign] = &[
             true => {
                 "if a server sent it, it may have refused the request; if it is folded stacks, or another text that can be read, name its format"
             }
-            false => "the crate's feature `formats` reads folded stacks and other texts",
+            false => "if a server sent it, it may have refused the request",
         },
     ),
 ];

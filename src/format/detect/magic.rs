@@ -17,8 +17,13 @@ pub(super) fn binary(payload: &[u8]) -> Option<Foreign> {
 
 /// Recognises first bytes that no other kind has.
 fn of_bytes(payload: &[u8]) -> Option<Foreign> {
-    let compressed =
-        |name| profile(name, Compression, "decompress it first: one layer of gzip is supported");
+    let compressed = |name| {
+        profile(
+            name,
+            Compression,
+            "decompress it first: one layer of gzip, zlib or zstd is supported",
+        )
+    };
     let named = || {
         FOREIGN.iter().copied().find(|foreign| match foreign.signature {
             Magic(magics) => magics.iter().any(|magic| payload.starts_with(magic)),
@@ -105,15 +110,23 @@ fn beginning(payload: &[u8]) -> &[u8] {
 
 /// Recognises a text by its beginning.
 ///
-/// Returns `None` if it contains control characters, or is neither UTF-8 nor mostly ASCII.
+/// Text contains no control characters, and is UTF-8 or mostly ASCII. Names in folded stacks may hold any bytes but line
+/// ends, so another text must consist of stacks.
 pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
     let start = beginning(payload);
     // Text may contain white space, form feeds and escape sequences, but no other control characters.
     let is_control = |byte: &u8| *byte < b' ' && !b"\t\n\r\x0c\x1b".contains(byte) || *byte == 0x7f;
     let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
-    if start.iter().any(is_control) || !is_utf8 && ascii * 4 < start.len() * 3 || start.is_empty() {
+    if start.is_empty() {
         return None;
+    }
+    let is_plain = !start.iter().any(is_control) && (is_utf8 || ascii * 4 >= start.len() * 3);
+    if !is_plain {
+        let start = String::from_utf8_lossy(start);
+        return Some(&start)
+            .filter(|start| signatures::is_stacks(start))
+            .and_then(|start| of_text(start));
     }
     let is_cut = start.len() < payload.len();
     let start = String::from_utf8_lossy(start);
@@ -124,6 +137,9 @@ pub(super) fn text(payload: &[u8]) -> Option<Foreign> {
 
 /// Returns the error for an unrecognised payload.
 pub(super) fn nothing(payload: &[u8]) -> Error {
+    if let Some(error) = crate::compression::raw_snappy(payload) {
+        return error;
+    }
     let message = match payload {
         [] => "the input is empty".to_owned(),
         [..] if decide::fields(payload).is_some() => {

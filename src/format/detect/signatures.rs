@@ -205,10 +205,24 @@ pub(super) fn is_folded(text: &str) -> bool {
     folded > others + strange && (strange == 0 || with_frames * 10 >= folded * 9)
 }
 
+/// Matches a text of which every line is a folded stack: of several frames, or the last line has an end.
+#[cfg(feature = "formats")]
+pub(super) fn is_stacks(text: &str) -> bool {
+    let is_stack =
+        |line| counted(line).is_some_and(|stack| stack.contains(';') || text.contains('\n'));
+    stacks(text).next().is_some() && stacks(text).all(is_stack)
+}
+
 /// Matches folded stacks with and without attributes.
 #[cfg(feature = "formats")]
 pub(super) fn is_any_folded(text: &str) -> bool {
     is_folded(text) || is_extended_folded(text)
+}
+
+/// Returns `false`: without the feature, folded stacks are plain text.
+#[cfg(not(feature = "formats"))]
+pub(super) fn is_stacks(_: &str) -> bool {
+    false
 }
 
 /// Returns `false`: without the feature, folded stacks are plain text.

@@ -17,6 +17,7 @@ use crate::schema::Version;
 use crate::tables::fields::fields;
 use crate::tables::read::common::{find, show, text_at};
 use crate::tables::read::references::indices;
+use crate::units::ucum::is_ucum;
 use crate::wire::read::Reader;
 
 /// A clock, its attributes, and the cycles of its events so far.
@@ -359,16 +360,8 @@ fn event_type(
 
 /// Reports a unit that UCUM does not define.
 fn check_unit(unit: StringId, tables: &Tables, cx: &mut ReadContext) {
-    const UNITS: [&str; 8] = ["s", "By", "bit", "Hz", "1", "%", "m", "J"];
-    const PREFIXES: [&str; 10] = ["n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi"];
     let text = tables.assembly.interner.dictionary.text(unit);
-    // Braces enclose annotations, which UCUM ignores.
-    let (text, _) = text.split_once('{').unwrap_or((text, ""));
-    let is_unit = |text: &str| text.is_empty() || UNITS.contains(&text);
-    let is_prefixed = || {
-        PREFIXES.iter().any(|prefix| text.strip_prefix(prefix).is_some_and(|t| UNITS.contains(&t)))
-    };
-    if !is_unit(text) && !matches!(text, "min" | "h" | "d") && !is_prefixed() {
+    if !is_ucum(text.as_bytes()) {
         let message = || format!("{text:?} is not a UCUM unit; examples are ns, By and {{event}}");
         cx.note(losses::EVENT_UNIT, || "event_types.unit".to_owned(), message);
     }

@@ -69,7 +69,11 @@ impl Tables {
             "has_inline_frames" => flags[3] = reader.varint()? != 0,
         });
         let mut attributes = self.attributes(cx)?;
-        if build_id != StringId::NONE {
+        let text = self.assembly.interner.dictionary.strings.bytes(build_id);
+        if build_id::is_unknown(text) {
+            let message = || "the build id is the text unknown: it was left out".to_owned();
+            cx.note(losses::BUILD_ID_UNKNOWN, || "mappings.build_id".to_owned(), message);
+        } else if build_id != StringId::NONE {
             let key = self.build_id_key(build_id, kind, cx);
             let value = Value::String(build_id);
             attributes.push(self.assembly.attribute(key.as_bytes(), value)?);

@@ -11,6 +11,7 @@
 //! 0x7f00 without a mapping     Label, named by its address
 //! ```
 
+use crate::wire::hex::hex_bytes;
 use std::collections::HashMap;
 
 use fxprof_processed_profile::debugid::{CodeId, DebugId};
@@ -242,14 +243,10 @@ impl<'a> Frames<'a> {
 ///
 /// Returns `None` if the first 32 digits are not hexadecimal. A shorter id is padded with zeros.
 fn debug_id(build_id: &str) -> Option<DebugId> {
-    let bytes = build_id.as_bytes().as_chunks::<2>().0.iter().map(|pair| {
-        let text = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(text, 16).ok()
-    });
+    let whole = build_id.len().min(32) & !1;
+    let bytes = hex_bytes(build_id.get(..whole)?)?;
     let mut guid = [0; 16];
-    for (out, byte) in guid.iter_mut().zip(bytes) {
-        *out = byte?;
-    }
+    guid.iter_mut().zip(bytes).for_each(|(out, byte)| *out = byte);
     guid[..4].reverse();
     guid[4..6].reverse();
     guid[6..8].reverse();

@@ -29,7 +29,7 @@ use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
 use crate::model::id::{LinkId, LocationId};
 use crate::model::profile::Profile;
-use crate::source_options::TimeUnit;
+use crate::units::{Dimension, Unit};
 use crate::write_options::WriteOptions;
 
 /// Writes the profiles: columns of the same sample type share a file.
@@ -150,11 +150,13 @@ impl<'a> Weights<'a> {
     fn of(dictionary: &'a Dictionary, column: Option<&Column>) -> Self {
         let kind = column.and_then(|column| column.profile.sample_types.get(column.column));
         let kind = kind.copied().unwrap_or_default();
-        let unit = dictionary.text(kind.unit);
-        let (kind, nanos) = match (TimeUnit::of_name(unit), unit) {
-            (Some(time), _) => ("tracing-ms", time.nanos()),
-            (None, "By" | "byte" | "bytes") => ("bytes", 0),
-            _ => ("samples", 0),
+        let unit = Unit::of(dictionary.text(kind.unit));
+        let is_bytes =
+            unit.map(|unit| (unit.dimension(), unit.factor())) == Some((Dimension::Bytes, 1));
+        let (kind, nanos) = match unit.and_then(Unit::nanos) {
+            Some(nanos) => ("tracing-ms", nanos),
+            None if is_bytes => ("bytes", 0),
+            None => ("samples", 0),
         };
         let name = column.and_then(|column| column.profile.sample_types.get(column.column));
         let name = name.map(|kind| dictionary.text(kind.name)).unwrap_or_default();
@@ -364,5 +366,5 @@ impl<'a> Writer<'a> {
 fn period(dictionary: &Dictionary, profile: &Profile) -> Option<u64> {
     let unit = dictionary.text(profile.period_type.unit);
     let period = u64::try_from(profile.period).ok().filter(|period| *period > 0)?;
-    matches!(unit, "ns" | "nanoseconds").then_some(period)
+    period.checked_mul(Unit::of(unit)?.nanos()?)
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::assembly::FrameName;
 use crate::format::lines::{is_int, open_parenthesis};
 use crate::source_options::Dialect;
+use crate::wire::hex::hex_number;
 
 /// A frame of a folded stack.
 #[derive(Clone, Copy, Debug, Default)]
@@ -191,7 +192,7 @@ fn line(digits: &[u8]) -> Option<i64> {
 fn number(digits: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(digits).ok()?;
     match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        Some(digits) => hex_number(digits.as_bytes()),
         None => text.parse().ok().filter(|_| is_int(digits)),
     }
 }

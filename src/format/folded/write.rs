@@ -12,6 +12,7 @@
 use std::io::Write as _;
 
 use crate::error::Result;
+use crate::escape::folded_byte;
 use crate::format::folded::attributes::write_text;
 use crate::format::folded::dialect::UNKNOWN;
 use crate::format::folded::line::{is_comment, is_extended};
@@ -258,6 +259,10 @@ impl<'a, 'l> Writer<'a, 'l> {
         if let Some(Some(text)) = self.texts.get(stack.row()) {
             return Ok(*text);
         }
+        // Before the text is built: a stack may repeat a long name thousands of times.
+        let frames = self.dictionary.frames(stack).map(|frame| self.name(&frame).len() as u64 + 1);
+        let bytes = frames.sum::<u64>() + self.out.len() as u64;
+        within("max_output_bytes", self.options.max_output_bytes, bytes)?;
         let mut text = Vec::new();
         for frame in self.dictionary.frames(stack).rev() {
             if !text.is_empty() {
@@ -294,16 +299,21 @@ impl<'a, 'l> Writer<'a, 'l> {
         Ok(number)
     }
 
-    /// Writes the name of a frame.
-    ///
-    /// Replaces a `;` or a line end in a name, which would split the frame or the line, with a loss. Prefers
-    /// the name to the system name, and an address to no name.
-    fn frame(&mut self, frame: &FrameRef, text: &mut Vec<u8>) {
+    /// Returns the name of a frame, or else its system name.
+    fn name(&self, frame: &FrameRef) -> &'a [u8] {
         let function = frame.function();
         let strings = &self.dictionary.strings;
-        let name = match (strings.bytes(function.name), strings.bytes(function.system_name)) {
+        match (strings.bytes(function.name), strings.bytes(function.system_name)) {
             (b"", name) | (name, _) => name,
-        };
+        }
+    }
+
+    /// Writes the name of a frame.
+    ///
+    /// Replaces a `;` or a line end in a name, which would split the frame or the line, with a loss. Prefers an address
+    /// to no name.
+    fn frame(&mut self, frame: &FrameRef, text: &mut Vec<u8>) {
+        let name = self.name(frame);
         if name.is_empty() {
             match frame.address() {
                 0 => text.extend_from_slice(UNKNOWN),
@@ -313,11 +323,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         }
         let mut altered = false;
         for byte in name {
-            let safe = match byte {
-                b';' => b':',
-                b'\n' | b'\r' => b' ',
-                byte => *byte,
-            };
+            let safe = folded_byte(*byte);
             altered |= safe != *byte;
             text.push(safe);
         }
@@ -332,6 +338,8 @@ impl<'a, 'l> Writer<'a, 'l> {
     fn finish(mut self) -> Result<Vec<u8>> {
         // An extended payload already contains all its lines.
         let plain = self.out.is_empty();
+        let numbers = 22 * self.sums.len();
+        self.out.reserve_exact(if plain { self.distinct.items.len() + numbers } else { 0 });
         for (text, sum) in self.distinct.rows().zip(&self.sums).filter(|_| plain) {
             let value = i64::try_from(*sum).unwrap_or(if *sum < 0 { i64::MIN } else { i64::MAX });
             if i128::from(value) != *sum {

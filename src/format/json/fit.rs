@@ -9,7 +9,7 @@
 //!                                                                1.4: no "dictionary", one misfit
 //! ```
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::json::lexer::Lexer;
 use crate::format::json::names::named;
@@ -34,11 +34,13 @@ pub(super) struct Misfits<'a> {
     /// The nesting limit for skipped values, and for messages by their depth.
     max_nesting: u64,
     count: u64,
+    /// The walk ends when it finds more misfits.
+    most: u64,
 }
 
 impl<'a> Misfits<'a> {
     fn in_version(text: &Lexer<'a>, version: Version, max_nesting: u64) -> Self {
-        Self { text: text.clone(), version, max_nesting, count: 0 }
+        Self { text: text.clone(), version, max_nesting, count: 0, most: u64::MAX }
     }
 
     /// Counts the misfits of a generation. Takes linear time and decodes no values.
@@ -53,9 +55,10 @@ impl<'a> Misfits<'a> {
         Ok(misfits.count)
     }
 
-    /// Counts the misfits up to the end of the text or the first syntax error.
-    fn so_far(text: &Lexer<'a>, version: Version) -> u64 {
-        let mut misfits = Self::in_version(text, version, Limits::unlimited().max_nesting);
+    /// Counts the misfits up to the end of the text, the first syntax error, or the first misfit past `most`.
+    fn so_far(text: &Lexer<'a>, version: Version, most: u64) -> u64 {
+        let misfits = Self::in_version(text, version, Limits::unlimited().max_nesting);
+        let mut misfits = Self { most, ..misfits };
         // The reader reports the error in the rest.
         misfits.object(&PROFILES_DATA, 1).ok();
         misfits.count
@@ -111,6 +114,9 @@ impl<'a> Misfits<'a> {
     /// Counts a misfit and skips its value, because names inside it are no evidence.
     fn misfit(&mut self) -> Result<()> {
         self.count += 1;
+        if self.count > self.most {
+            return Err(Error::malformed("the names of the generation do not fit"));
+        }
         self.text.skip(self.max_nesting)
     }
 }
@@ -127,9 +133,14 @@ pub(crate) fn generations_named(payload: &[u8]) -> Option<String> {
         Err(error) => start.get(..error.valid_up_to())?,
     };
     let text = Lexer::new(start).ok()?;
-    let counts: Vec<(Format, u64)> =
-        generations().map(|(format, version)| (format, Misfits::so_far(&text, version))).collect();
-    let fewest = counts.iter().map(|(_, count)| *count).min()?;
+    // Most generations end at their first misfit, because the newest has none.
+    let mut fewest = u64::MAX;
+    let counts = generations().map(|(format, version)| {
+        let count = Misfits::so_far(&text, version, fewest);
+        fewest = fewest.min(count);
+        (format, count)
+    });
+    let counts: Vec<(Format, u64)> = counts.collect();
     let fit: Vec<_> = counts.iter().filter(|(_, count)| *count == fewest).collect();
     if fit.len() == counts.len() {
         return Some("its field names are those of every generation".to_owned());

@@ -231,8 +231,10 @@ impl<'a> Transcoder<'a> {
                     Ok(())
                 })?;
             }
-            Kind::Bytes if let Role::Id(length) = field.role => self.id(length.into())?,
-            Kind::Bytes => self.bytes("base64", from_base64)?,
+            Kind::Bytes => match field.role {
+                Role::Id(length) => self.id(length.into())?,
+                _ => self.bytes("base64", from_base64)?,
+            },
             Kind::Bool => {
                 let truth = self.text.word("true");
                 if !truth && !self.text.word("false") {

@@ -15,7 +15,8 @@ use crate::format::lines::{hex, lines};
 
 /// Parses the mappings after their heading. Skips other lines, which some tools add.
 ///
-/// Takes linear time. If the text has several lists, all are read.
+/// Takes linear time: names are replaced until the list is eight times as long as the text. If the text has several
+/// lists, all are read.
 pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
     let mut found = String::new();
     let mut begun = false;
@@ -27,7 +28,9 @@ pub(super) fn mappings(text: &[u8]) -> Result<ProcessMappings> {
         if !is_list || line.trim_ascii().is_empty() {
             continue;
         }
-        let line = expanded(String::from_utf8_lossy(line).into_owned(), &names);
+        let line = String::from_utf8_lossy(line).into_owned();
+        let is_long = found.len() > 8 * text.len() + MOST_EXPANDED;
+        let line = if is_long { line } else { expanded(line, &names) };
         if ProcessMappings::parse(&line).is_ok() {
             found.extend([&line, "\n"]);
         } else if let Some(line) = parse_brief(&line) {
@@ -105,5 +108,24 @@ mod tests {
             (0xa0_0000, 0x1000, "/d e"),
         ];
         assert_eq!(parsed, expected);
+    }
+
+    #[test]
+    fn names_do_not_multiply_a_text() {
+        let lines: String = (1..500u64)
+            .map(|row| {
+                format!(
+                    "{:x}-{:x} r-xp 0 00:00 0 {}\n",
+                    row << 12,
+                    (row + 1) << 12,
+                    "$a".repeat(16)
+                )
+            })
+            .collect();
+        let text = format!("MAPPED_LIBRARIES:\na={}\n{lines}", "/x".repeat(1_000));
+        let found = mappings(text.as_bytes()).unwrap();
+        let bytes: usize = found.iter().map(|mapping| mapping.filename.len()).sum();
+        assert_eq!(found.iter().count(), 499);
+        assert!(bytes < 8 * text.len() + 2 * MOST_EXPANDED, "{bytes}");
     }
 }

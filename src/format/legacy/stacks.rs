@@ -183,7 +183,7 @@ fn mapping(assembly: &mut Assembly, found: &ProcessMapping) -> Result<MappingId>
 fn name(line: &[u8]) -> Option<(u64, FrameName<'_>)> {
     let rest = line.strip_prefix(b"#\t0x")?;
     let mut words = rest.split(|byte| *byte == b'\t').filter(|word| !word.is_empty());
-    let address = u64::from_str_radix(std::str::from_utf8(words.next()?).ok()?, 16).ok()?;
+    let address = hex(words.next()?)?;
     let symbol = words.next()?;
     let at = symbol.windows(3).rposition(|window| window == b"+0x").unwrap_or(symbol.len());
     let place = words.next().unwrap_or_default();

@@ -71,6 +71,13 @@ impl OsProfilerHeaders<'_> {
 impl Link {
     /// Returns the span that sent a request of OpenStack: see [`OsProfilerHeaders`].
     ///
+    /// ```
+    /// use otlp_profiles::model::Link;
+    ///
+    /// let error = Link::from_osprofiler_headers("e30=", "no signature", &["SECRET_KEY"]).unwrap_err();
+    /// println!("the request is not traced: {error}");
+    /// ```
+    ///
     /// # Errors
     ///
     /// Same as [`OsProfilerHeaders::link`].

@@ -12,8 +12,8 @@
 //! `info` is an object, members whose keys begin with `info.`, or a JSON string in `data`. All three become
 //! one list, whose keys join the parts by points.
 
+use crate::calendar::unix_nanos;
 use crate::error::{Error, Result};
-use crate::format::calendar::unix_nanos;
 use crate::format::json::lexer::Lexer;
 use crate::format::json::tree::Json;
 use crate::read_context::ReadContext;

@@ -9,6 +9,7 @@
 //! of the whole file, because a start and its stop may be far apart. It charges the budget four bytes for
 //! each byte of text.
 
+use crate::wire::hex::hex_bytes;
 use std::collections::HashSet;
 
 use super::attributes;
@@ -389,12 +390,6 @@ fn detail(point: &Point) -> String {
 
 /// Parses a UUID that is not zero. Dashes may be missing or in any position.
 pub(super) fn uuid(text: &str) -> Option<[u8; 16]> {
-    let mut bytes = [0; 16];
-    let mut digits = text.bytes().filter(|byte| *byte != b'-');
-    for byte in &mut bytes {
-        let mut digit = || char::from(digits.next()?).to_digit(16);
-        *byte = (digit()? << 4 | digit()?) as u8;
-    }
-    let is_whole = digits.next().is_none() && matches!(text.len(), 32 | 36);
-    (is_whole && bytes != [0; 16]).then_some(bytes)
+    let bytes = hex_bytes(&text.replace('-', ""))?.try_into().ok()?;
+    (matches!(text.len(), 32 | 36) && bytes != [0; 16]).then_some(bytes)
 }

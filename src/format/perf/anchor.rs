@@ -9,8 +9,8 @@
 //! start of the machine. Without either, samples have no timestamps, because times since 1970 would be
 //! silently wrong.
 
+use crate::calendar::of_ctime;
 use crate::error::{Error, Result};
-use crate::format::calendar::of_ctime;
 use crate::losses::{TIME_COARSE, TIME_NO_ANCHOR};
 use crate::read_context::ReadContext;
 

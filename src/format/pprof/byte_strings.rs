@@ -115,7 +115,9 @@ impl<'a> ByteStrings<'a> {
     /// Loads these rows and the bytes that they refer to.
     pub(super) fn prefetch(&self, rows: &mut [(u32, u32)]) {
         for row in &mut *rows {
-            let place = |row: &Row| (row.start, (row.start + row.length).saturating_sub(1));
+            // Only a hint: an end past 32 bits reads other bytes.
+            let place =
+                |row: &Row| (row.start, row.start.wrapping_add(row.length).saturating_sub(1));
             *row = self.rows.get(row.0 as usize).map_or((0, 0), place);
         }
         let byte = |at: u32| self.payload.get(at as usize).copied().unwrap_or(0);
@@ -130,14 +132,15 @@ impl<'a> ByteStrings<'a> {
         self.push(hash, start, bytes.len())
     }
 
-    /// Adds bytes that are not in the payload.
-    pub(super) fn make(&mut self, hash: u32, bytes: &[u8]) -> u32 {
+    /// Adds bytes that are not in the payload; `None` if offsets of 32 bits do not reach them.
+    pub(super) fn make(&mut self, hash: u32, bytes: &[u8]) -> Option<u32> {
         let start = self.payload.len() + self.made.len();
+        u32::try_from(start + bytes.len()).ok()?;
         if self.made.is_empty() {
             self.made.reserve(MADE);
         }
         self.made.extend_from_slice(bytes);
-        self.push(hash, start, bytes.len())
+        Some(self.push(hash, start, bytes.len()))
     }
 
     /// Adds a row, linked to the last one of its slot.
@@ -194,7 +197,7 @@ mod tests {
             assert_eq!(table.find(hash(0), &payload[..4]), (number > 0).then_some(0));
             assert_eq!(table.add(hash(number), bytes), number as u32);
         }
-        let made = table.make(7, b"not of the payload");
+        let made = table.make(7, b"not of the payload").unwrap();
         for (number, bytes) in payload.chunks(4).enumerate() {
             assert_eq!(table.find(hash(number), bytes), Some(number as u32));
             assert_eq!(table.get(number as u32), Some(bytes));

@@ -21,10 +21,11 @@ use std::hash::BuildHasher;
 
 use crate::error::Result;
 use crate::format::pprof::strings::Table;
+use crate::losses;
 use crate::model::dictionary::{Attribute, Link};
 use crate::model::id::{AttributeId, LinkId, StringId};
 use crate::model::value::Value;
-use crate::read_context::ReadContext;
+use crate::read_context::{Policy, ReadContext};
 use crate::semconv::{LABEL_SPAN_ID, LABEL_TRACE_ID};
 use crate::tables::attributes::labels::{self, Label};
 use crate::tables::read::string_interner::{StringInterner, hash_bytes};
@@ -49,8 +50,13 @@ impl<'a> SampleReader<'a> {
         tables: &mut Tables,
         cx: &mut ReadContext,
     ) -> Result<()> {
-        let label = self.label(body, table, tables, cx);
-        self.own.push(label.map_err(|e| e.within("label"))?);
+        let label = self.label(body, table, tables, cx).map_err(|e| e.within("label"))?;
+        if cx.policy == Policy::Repair && self.singles[label as usize].key == StringId::NONE {
+            let message = || "a label has no key".to_owned();
+            cx.note(losses::LABEL_WITHOUT_KEY, || "sample.label".to_owned(), message);
+            return Ok(());
+        }
+        self.own.push(label);
         Ok(())
     }
 

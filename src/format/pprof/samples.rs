@@ -6,7 +6,7 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::pprof::byte_strings::ByteStrings;
 use crate::format::pprof::layout::{RowSpan, row};
 use crate::format::pprof::repair::{repair_stacks, repair_values};
@@ -341,7 +341,10 @@ impl<'a> SampleReader<'a> {
             Some(row) => row,
             None => {
                 self.new_stack(Reader::new(&body), tables, cx)?;
-                self.stacks.make(hash, &body)
+                self.stacks.make(hash, &body).ok_or_else(|| {
+                    let message = "the payload and its unpacked stacks exceed 4 GiB: split it";
+                    Error::new(ErrorKind::Limit, message)
+                })?
             }
         };
         self.packed = body;

@@ -23,7 +23,7 @@ use crate::model::profile::Profile;
 use crate::model::samples::Samples;
 use crate::model::value::Value;
 use crate::read_context::ReadContext;
-use crate::source_options::TimeUnit;
+use crate::units::Unit;
 
 /// The key for merging samples.
 ///
@@ -92,11 +92,11 @@ fn nanos(attribute: &Attribute, dictionary: &Dictionary) -> Option<u64> {
     let Value::Int(time) = attribute.value else {
         return None;
     };
-    let unit = match dictionary.text(attribute.unit) {
-        "" => TimeUnit::Nanoseconds,
-        name => TimeUnit::of_name(name)?,
+    let nanos = match dictionary.text(attribute.unit) {
+        "" => 1,
+        name => Unit::of(name)?.nanos()?,
     };
-    u64::try_from(time).ok()?.checked_mul(unit.nanos())
+    u64::try_from(time).ok()?.checked_mul(nanos)
 }
 
 /// Reports a label that stays an attribute.

@@ -26,6 +26,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{AttributeId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::ragged::Ragged;
+use crate::model::sample_types::{default_of, scope_default};
 use crate::model::value::Value;
 use crate::model::{Profiles, ScopeProfiles};
 use crate::schema::Version::Pprof;
@@ -77,7 +78,7 @@ pub(crate) fn write(
     let mut written = 0;
     for (scope, joined) in &sets {
         let from_pprof = columns::has_pprof_attribute(scope, dictionary);
-        let of_scope = columns::scope_default(scope, dictionary);
+        let of_scope = scope_default(scope, dictionary);
         for joined in joined {
             let default = default_name(joined, of_scope, dictionary, losses);
             unsupported.profile(joined, default, losses);
@@ -149,8 +150,8 @@ fn note_orphans(profiles: &Profiles, whole: bool, order: Option<&Order>, losses:
     orphans::note(profiles, reach.as_ref(), kept, losses);
 }
 
-/// Returns the default sample type: that of the profile or the scope. If neither is set and the order of
-/// columns is unknown, it is the type of the first profile, because pprof would show the last.
+/// Returns the default sample type: that of the profile or the scope. If neither is set, it is the type of the first
+/// profile, unless pprof shows that as the last column anyway.
 ///
 /// `default_sample_type` is a name, so it cannot distinguish two sample types with the same name.
 fn default_name(
@@ -159,13 +160,13 @@ fn default_name(
     dictionary: &Dictionary,
     losses: &mut Losses,
 ) -> StringId {
-    let first = joined.first();
-    let default = columns::default_of(first, of_scope, dictionary);
-    if default != StringId::NONE || joined.profiles.len() < 2 || joined.ordered {
+    let default = default_of(joined.first(), of_scope, dictionary);
+    if default != StringId::NONE || joined.leader + 1 >= joined.profiles.len() {
         return default;
     }
     losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());
-    first.sample_types.first().map_or(StringId::NONE, |value_type| value_type.name)
+    let shown = joined.profiles[joined.leader].sample_types.first();
+    shown.map_or(StringId::NONE, |value_type| value_type.name)
 }
 
 /// The state of writing one pprof.

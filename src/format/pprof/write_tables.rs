@@ -20,7 +20,7 @@ use crate::model::id::{AttributeId, FunctionId, StringId};
 use crate::model::profile::ValueType;
 use crate::model::value::Value;
 use crate::schema::{Generation, Pprof};
-use crate::tables::attributes::semantic_attributes::{self, AttributeRole, BuildId};
+use crate::tables::attributes::semantic_attributes::{self, AttributeRole, BuildId, loss_of};
 use crate::tables::fields::{emit, number};
 use crate::tables::write::select::holds_none;
 use crate::tables::write::unsupported::numbered_comment;
@@ -62,9 +62,7 @@ impl Writer<'_, '_> {
             let mut flags = 0;
             let mut build_ids: Vec<(BuildId, StringId)> = Vec::new();
             for id in self.dictionary.mappings.attributes.row(row) {
-                let Some(attribute) = self.dictionary.attribute(*id) else {
-                    continue;
-                };
+                let Some(attribute) = self.dictionary.attribute(*id) else { continue };
                 match (self.roles.get(*id), &attribute.value) {
                     (AttributeRole::MappingFlag(bit), value) => {
                         flags |= u32::from(*value == Value::Bool(true)) << bit
@@ -74,9 +72,12 @@ impl Writer<'_, '_> {
                     {
                         build_ids.push((kind, *text))
                     }
-                    _ => self.losses.add(losses::ATTR_MAPPING_DROPPED, || {
-                        format!("mapping[{at}].attribute[{}]", self.dictionary.text(attribute.key))
-                    }),
+                    _ => {
+                        let key = self.dictionary.text(attribute.key);
+                        let code =
+                            loss_of(self.dictionary, attribute, losses::ATTR_MAPPING_DROPPED);
+                        self.losses.add(code, || format!("mapping[{at}].attribute[{key}]"));
+                    }
                 }
             }
             build_ids.sort_by_key(|(kind, _)| *kind);
@@ -98,7 +99,7 @@ impl Writer<'_, '_> {
             let text = |id: StringId| u64::from(self.strings.index(id));
             let flag = |bit: u32| u64::from(flags >> bit & 1);
             field_message(out, number!(PROFILE "mapping_table" in Pprof::VERSION), |out| {
-                emit!(MAPPING in Pprof; {
+                emit!(rare MAPPING in Pprof; {
                     "id" => |number| field_varint(out, number, at as u64 + 1),
                     "memory_start" => |number| field_varint(out, number, mapping.memory_start),
                     "memory_limit" => |number| field_varint(out, number, mapping.memory_limit),
@@ -261,7 +262,7 @@ impl Writer<'_, '_> {
         let profile = self.joined.first();
         let mut bytes = Vec::new();
         let out = &mut bytes;
-        emit!(PROFILE in Pprof; {
+        emit!(rare PROFILE in Pprof; {
             "drop_frames" => |number| {
                 field_varint(out, number, self.attribute_text(AttributeRole::DropFrames).into());
             },

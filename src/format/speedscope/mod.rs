@@ -14,6 +14,7 @@ mod write;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Codec, Encoding, Read};
+use crate::units;
 
 /// speedscope's files as a format.
 ///
@@ -70,11 +71,13 @@ const UNITS: [Unit; 6] = [
 ///
 /// The unit measures another quantity, or is coarser than the file's: most values would be rounded to 0.
 fn scale(measure: &Unit, given: &str) -> Result<i64> {
-    let &(unit, _, kind, nanos) = measure;
-    match UNITS.iter().find(|(theirs, ..)| *theirs == given) {
-        None => Ok(1),
-        Some((.., other, one)) if *other == kind && *one <= nanos => Ok(nanos / one),
-        Some(_) => Err(Error::new(
+    let (unit, _, kind, factor) = *measure;
+    let wanted = units::Unit::of(given);
+    let wanted = wanted.filter(|unit| unit.dimension() != units::Dimension::Count);
+    let Some(wanted) = wanted else { return Ok(1) };
+    match units::Unit::of(kind).and_then(|kind| kind.per(wanted)) {
+        Some((_, one)) if i128::from(factor) % one == 0 => Ok(factor / one as i64),
+        _ => Err(Error::new(
             ErrorKind::InvalidOption,
             format!("values in {unit} cannot be converted to {given}, the unit in sample_types"),
         )),

@@ -20,6 +20,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{FunctionId, StackId};
 use crate::model::profile::Profile;
 use crate::model::{AttributeRef, Attributes, FrameRef, Profiles, SampleRef};
+use crate::units;
 use crate::write_options::WriteOptions;
 
 /// Writes the profiles.
@@ -209,18 +210,13 @@ impl Writer<'_, '_> {
         let dictionary = self.frames.dictionary;
         let kind = profile.sample_types.get(column).copied().unwrap_or_default();
         let [mut name, unit] = [kind.name, kind.unit].map(|text| dictionary.text(text).to_owned());
-        let theirs = match unit.as_str() {
-            "ns" => "nanoseconds",
-            "us" | "μs" | "µs" => "microseconds",
-            "ms" => "milliseconds",
-            "s" => "seconds",
-            "By" | "byte" => "bytes",
-            other => other,
+        let same = |(name, .., kind, _): &&Unit| {
+            units::is_same(&unit, if *kind == "count" { kind } else { name })
         };
-        let known = UNITS.iter().find(|(name, ..)| *name == theirs).unwrap_or(&UNITS[0]);
-        if known.0 == "none" && !matches!(unit.as_str(), "count" | "") {
+        let known = UNITS.iter().find(same).unwrap_or_else(|| {
             self.losses.add(losses::SAMPLE_TYPE_DROPPED, || unit.clone());
-        }
+            &UNITS[0]
+        });
         if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {
             // The reader derives the sample type from the unit.
             let lost = u64::from(![own, known.1, ""].contains(&name.as_str()));

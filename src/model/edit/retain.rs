@@ -75,7 +75,7 @@ impl Profiles {
             for profile in &mut scope.profiles {
                 let marks: Vec<bool> = marks.by_ref().take(profile.sample_types.len()).collect();
                 kept.push(marks.is_empty() || marks.contains(&true));
-                profile.keep_sample_types(&marks);
+                profile.keep_sample_types(&marks, dictionary);
             }
             scope.keep_profiles(&kept, dictionary);
         });
@@ -175,7 +175,7 @@ impl ScopeProfiles {
 
 impl Profile {
     /// Keeps the marked sample types. Does nothing if none is marked.
-    fn keep_sample_types(&mut self, kept: &[bool]) {
+    fn keep_sample_types(&mut self, kept: &[bool], dictionary: &Dictionary) {
         if kept.iter().all(|&kept| kept) || !kept.contains(&true) {
             return;
         }
@@ -188,11 +188,12 @@ impl Profile {
             values.end_row_at(row);
         }
         self.samples.values = values;
-        let was_default = |kind: &ValueType| kind.name == self.default_sample_type;
-        let named = self.sample_types.iter().any(was_default);
+        // Repeated strings have several ids.
+        let default = dictionary.text(self.default_sample_type);
+        let is_default = |kind: &ValueType| dictionary.text(kind.name) == default;
+        let named = self.sample_types.iter().any(is_default);
         keep_marked(&mut self.sample_types, kept);
-        let still = self.sample_types.iter().any(|kind| kind.name == self.default_sample_type);
-        if named && !still {
+        if named && !self.sample_types.iter().any(is_default) {
             self.default_sample_type = StringId::NONE;
         }
     }

@@ -19,6 +19,11 @@ pub(crate) fn key_of(text: &[u8]) -> (&'static str, bool) {
     (BUILD_ID_GNU, hex && (16..=40).contains(&text.len()))
 }
 
+/// Returns whether a build id only states that the binary has no build id, as Parca writes it.
+pub(crate) fn is_unknown(text: &[u8]) -> bool {
+    text.eq_ignore_ascii_case(b"unknown") || text.eq_ignore_ascii_case(b"<unknown>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,7 +32,7 @@ mod tests {
     fn build_ids_are_told_by_their_form() {
         assert_eq!(key_of(b"0123456789abcdef0123456789abcdef01234567"), (BUILD_ID_GNU, true));
         assert_eq!(key_of(b"a-B_/c/d9/e"), (BUILD_ID_GO, true));
-        for odd in [&b"unknown"[..], b"a//b/c", b"a/b/c", b"{\"x\":1}"] {
+        for odd in [&b"deadbeef"[..], b"a//b/c", b"a/b/c", b"{\"x\":1}"] {
             assert_eq!(key_of(odd), (BUILD_ID_GNU, false));
         }
     }

@@ -13,15 +13,16 @@ use crate::losses;
 use crate::model::dictionary::Attribute;
 use crate::model::id::{AttributeId, LinkId, LocationId, MappingId, StringId};
 use crate::model::profile::{Profile, ProfileParts};
+use crate::model::ragged::Ragged;
 use crate::model::value::{KeyValue, Value};
 use crate::read_context::ReadContext;
-use crate::schema::{Generation, Rows, Table};
+use crate::schema::{Generation, Rows, Table, Version};
 use crate::semconv;
 use crate::tables::attributes::build_id;
 use crate::tables::attributes::semantic_attributes::is_pprof;
 use crate::tables::read::common;
 use crate::tables::read::tables::{MappingPprof, Tables};
-use crate::tables::resolve::targets::Targets;
+use crate::tables::resolve::targets::{Target, Targets};
 use crate::tables::resolve::time_unit;
 use crate::tables::resolve::validate;
 use crate::tables::resolve::value_counts;
@@ -221,16 +222,32 @@ pub(crate) fn validate_samples<G: Generation>(
         targets.resolve_optional(Table::Link, links.iter_mut().map(|link| (&mut link.0, is_row_0)));
         validate::column(links, targets.of_rows(Table::Link), cx, place("link_index"))?;
     }
-    validate::attributes(
-        &mut samples.attributes,
-        targets.of(Table::Attribute),
-        cx,
-        |error, row, at| place("attribute_indices")(error.element(at), row),
-    )?;
+    let attributes = targets.of(Table::Attribute);
+    if G::VERSION >= Version::V1_10 && samples.values.items.is_empty() {
+        refuse_misread(&samples.attributes, attributes)?;
+    }
+    validate::attributes(&mut samples.attributes, attributes, cx, |error, row, at| {
+        place("attribute_indices")(error.element(at), row)
+    })?;
     if let Some(ids) = samples.stacktrace_ids.get_mut() {
         validate::column(ids, targets.of_rows(Table::String), cx, place("stacktrace_id_index"))?;
     }
     Ok(())
+}
+
+/// Rejects samples without values whose attribute indices dangle, under either policy: dropping the indices would
+/// delete the last trace of the values.
+///
+/// Until 1.9 field 2 of a sample holds values, since 1.10 attribute indices. A relay of 1.10 that reads an older payload
+/// takes the one for the other.
+fn refuse_misread(attributes: &Ragged<AttributeId>, target: Target) -> Result<()> {
+    if attributes.items.iter().all(|id| target.holds(id.0)) {
+        return Ok(());
+    }
+    Err(Error::malformed(
+        "the samples have no values and attribute indices past the table: it looks like OTLP 1.8 or 1.9 that a relay \
+         of 1.10 took for its own and sent on; the values are lost: write OTLP 1.10 at the source",
+    ))
 }
 
 /// Converts pprof's fields of mappings to attributes: pairs of a row of the model and an attribute, sorted by
@@ -266,7 +283,12 @@ pub(crate) fn mapping(
     out: &mut Vec<AttributeId>,
     cx: &mut ReadContext,
 ) -> Result<()> {
-    if build_id != StringId::NONE {
+    let is_unknown = build_id::is_unknown(tables.texts.raw.get(build_id.row()).unwrap_or_default());
+    if is_unknown {
+        let message = || "the build id is the text unknown: it was left out".to_owned();
+        cx.note(losses::BUILD_ID_UNKNOWN, String::new, message);
+    }
+    if build_id != StringId::NONE && !is_unknown {
         let key = build_id_key(pprof.build_id_kind, build_id, tables, cx);
         out.push(tables.new_attributes.named(
             key,

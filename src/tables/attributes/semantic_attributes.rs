@@ -4,6 +4,7 @@
 //! Each attribute is classified once by key and value. If the field cannot hold the value, the attribute is
 //! an ordinary one.
 
+use crate::losses::{self, LossCode};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::{AttributeId, StringId};
 use crate::model::value::Value;
@@ -84,6 +85,31 @@ impl AttributeRoles {
                 *kind = to;
             }
         }
+    }
+}
+
+/// Returns the loss code of an attribute that pprof drops: `dropped`, unless it is an empty string for a field of pprof,
+/// which equals the unset field.
+pub(crate) fn loss_of(
+    dictionary: &Dictionary,
+    attribute: &Attribute,
+    dropped: LossCode,
+) -> LossCode {
+    let is_field = matches!(
+        dictionary.text(attribute.key),
+        semconv::BUILD_ID_GNU
+            | semconv::BUILD_ID_GO
+            | semconv::BUILD_ID_HTLHASH
+            | semconv::PPROF_PROFILE_DROP_FRAMES
+            | semconv::PPROF_PROFILE_KEEP_FRAMES
+            | semconv::PPROF_PROFILE_DOC_URL
+            | semconv::PPROF_PROFILE_DEFAULT_SAMPLE_TYPE
+    );
+    match attribute.value {
+        Value::String(text) if is_field && dictionary.text(text).is_empty() => {
+            losses::ATTR_EMPTY_FIELD
+        }
+        _ => dropped,
     }
 }
 

@@ -24,12 +24,10 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::measures::share;
 use crate::model::order::{is_permutation, sample_type_order};
 use crate::model::profile::{Profile, ProfileParts, ValueType};
+use crate::model::sample_types::scope_default;
 use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
-use crate::semconv::{
-    PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE,
-    PPROF_SCOPE_SAMPLE_TYPE_ORDER,
-};
+use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
 use crate::tables::attributes::semantic_attributes::{AttributeRole, AttributeRoles};
 
 /// Profiles that are columns of one profile: the same samples with different sample types.
@@ -38,9 +36,10 @@ pub(crate) struct Joined<'a> {
     /// The profiles in the order of their columns. A profile may have several columns.
     pub(crate) profiles: Vec<&'a Profile>,
     /// Whether the columns are in the order that the scope stores, or need no order.
-    ///
-    /// If not, a writer of pprof names the default sample type, because readers would show the last column.
     pub(crate) ordered: bool,
+    /// The column of the first profile of the scope, which has the default sample type. If it is not the last, a writer
+    /// of pprof names the default, because readers would show the last column.
+    pub(crate) leader: usize,
     /// The rows of the samples in the order of writing, if it differs from the stored order.
     pub(crate) order: Option<Vec<u32>>,
 }
@@ -72,48 +71,6 @@ impl<'a> Joined<'a> {
         }
         types
     }
-}
-
-/// Returns the default sample type that the scope stores for its profiles.
-pub(crate) fn scope_default<'a>(
-    scope: &'a ScopeProfiles,
-    dictionary: &Dictionary,
-) -> Option<&'a Value> {
-    scope_attribute(scope, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, dictionary)
-}
-
-/// Returns the default sample type of a profile, or else that of its scope.
-pub(crate) fn default_of(
-    profile: &Profile,
-    of_scope: Option<&Value>,
-    dictionary: &Dictionary,
-) -> StringId {
-    if profile.default_sample_type != StringId::NONE {
-        return profile.default_sample_type;
-    }
-    let mut own = profile.attributes.iter().filter_map(|id| dictionary.attribute(*id));
-    let own =
-        own.find(|attribute| dictionary.text(attribute.key) == PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
-    let name = |value: &Value| match value {
-        Value::String(name) if !dictionary.text(*name).is_empty() => Some(*name),
-        _ => None,
-    };
-    let own = own.and_then(|attribute| name(&attribute.value));
-    own.or_else(|| of_scope.and_then(name)).unwrap_or(StringId::NONE)
-}
-
-/// Returns the value of a scope attribute.
-fn scope_attribute<'a>(
-    scope: &'a ScopeProfiles,
-    key: &str,
-    dictionary: &Dictionary,
-) -> Option<&'a Value> {
-    scope
-        .scope
-        .attributes
-        .iter()
-        .find(|pair| dictionary.text(pair.key) == key)
-        .map(|pair| &pair.value)
 }
 
 /// Returns whether pprof's fields can represent a scope attribute. A default sample type must be a non-empty
@@ -247,7 +204,9 @@ fn joined_by(profiles: &[Profile], part: Option<Vec<usize>>) -> Joined<'_> {
         // `part_of` returns only permutations, so every column is in range and is set once.
         columns[column] = profile;
     }
-    Joined { profiles: columns, ordered: part.is_some() || profiles.len() == 1, order: None }
+    let leader = part.as_ref().and_then(|part| part.first().copied()).unwrap_or(0);
+    let ordered = part.is_some() || profiles.len() == 1;
+    Joined { profiles: columns, ordered, leader, order: None }
 }
 
 /// Returns whether the order moves any of the given rows.

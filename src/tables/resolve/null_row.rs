@@ -26,6 +26,9 @@ use crate::tables::read::tables::{MappingPprof, Tables};
 /// Returns whether a test holds for any profile that uses the tables.
 pub(super) type Uses<'a> = &'a dyn Fn(fn(&Profile) -> bool) -> bool;
 
+/// The usual cause of a first row that is not empty.
+const ZERO_ROWS: &str = ": the tables lack their empty first rows, which the Collector's MergeTo leaves out if the destination is empty";
+
 /// For each table, whether its row 0 becomes row 1.
 pub(crate) type Kept = [bool; Table::COUNT];
 
@@ -45,7 +48,8 @@ impl Tables {
             return Ok(());
         };
         let repaired = if own > 0 { ": it became string 1 for names and keys" } else { "" };
-        let message = format!("string 0 must be empty, found {}{repaired}", Shown(first));
+        let cause = if own == 0 && rows == Rows::NullFirst { ZERO_ROWS } else { "" };
+        let message = format!("string 0 must be empty, found {}{repaired}{cause}", Shown(first));
         let error = Error::malformed(message);
         cx.repair(losses::ROW_0, error.within_row("string_table", 0))?;
         // Row 0 stays the empty row: its omitted name must not become a reference to string 0.
@@ -86,9 +90,11 @@ impl Tables {
         for (table, name) in tables.into_iter().filter(|(table, _)| self.has_row_0(*table)) {
             if self.uses_row_0(table, uses) {
                 let error = Error::malformed(match cx.policy {
-                    Policy::Refuse => "row 0 must be empty: references to it mean no value",
+                    Policy::Refuse => {
+                        format!("row 0 must be empty: references to it mean no value{ZERO_ROWS}")
+                    }
                     Policy::Repair => {
-                        "row 0 must be empty: it became row 1, with every reference to it"
+                        "row 0 must be empty: it became row 1, with every reference to it".into()
                     }
                 });
                 cx.repair(losses::ROW_0, error.within_row(name, 0))?;

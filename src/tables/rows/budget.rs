@@ -4,8 +4,8 @@
 //! and no allocation: a full builder rejects millions of samples, and each rejection must be cheap.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{Limits, past};
-use crate::model::value::Value;
+use crate::limits::{Limits, floored, past};
+pub(crate) use crate::model::value::heap_bytes;
 
 /// Memory of an index entry in bytes, including its share of the free slots.
 const INDEX_BYTES: usize = 14;
@@ -19,6 +19,8 @@ pub(crate) struct BuilderBudget {
     pub(crate) limits: Limits,
     /// Bytes. Only [`clear`](BuilderBudget::clear) releases them.
     spent: u64,
+    /// The bytes that may be spent, and the limit that they come from.
+    most: (u64, &'static str),
 }
 
 /// The error of an exceeded limit. It is small, because it is returned for every sample that does not fit.
@@ -47,7 +49,7 @@ impl From<Full> for Error {
 impl BuilderBudget {
     /// Creates an empty budget.
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, spent: 0 }
+        Self { limits, spent: 0, most: (limits.max_owned_bytes, "max_owned_bytes") }
     }
 
     /// Releases all charges.
@@ -60,10 +62,18 @@ impl BuilderBudget {
         self.spent
     }
 
+    /// Allows `max_owned_per_byte` times the bytes charged so far. Call it before an operation that multiplies rows,
+    /// such as filling columns with zeros.
+    pub(crate) fn hold_to_inputs(&mut self) {
+        let most = floored(self.spent.saturating_mul(self.limits.max_owned_per_byte));
+        self.most = self.most.min((most, "max_owned_per_byte"));
+    }
+
     /// Charges `bytes`.
     pub(crate) fn bytes(&mut self, bytes: usize) -> Result<(), Full> {
         let needed = self.spent.saturating_add(bytes as u64);
-        at_most("max_owned_bytes", self.limits.max_owned_bytes, needed)?;
+        let (most, name) = self.most;
+        at_most(name, most, needed)?;
         self.spent = needed;
         Ok(())
     }
@@ -126,19 +136,4 @@ pub(crate) fn at_most(name: &'static str, limit: u64, needed: u64) -> Result<(),
 /// The ends of rows have 32 bits.
 pub(crate) fn column(items: usize, more: usize) -> Result<(), Full> {
     at_most("", u64::from(u32::MAX), items as u64 + more as u64)
-}
-
-/// Returns the memory that a value owns, in bytes, without the value itself.
-pub(crate) fn heap_bytes(value: &Value) -> usize {
-    match value {
-        Value::Bytes(bytes) => bytes.len(),
-        Value::Array(values) => {
-            size_of_val::<[_]>(values) + values.iter().map(heap_bytes).sum::<usize>()
-        }
-        Value::KeyValues(pairs) => {
-            let inner = pairs.iter().map(|pair| heap_bytes(&pair.value)).sum::<usize>();
-            size_of_val::<[_]>(pairs) + inner
-        }
-        Value::Empty | Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Double(_) => 0,
-    }
 }

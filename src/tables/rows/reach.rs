@@ -78,6 +78,12 @@ impl Reach {
         reach.rows
     }
 
+    /// Returns whether a row is marked.
+    #[cfg(feature = "columns")]
+    pub(crate) fn reaches<I: Id>(&self, id: I) -> bool {
+        self.new.0[I::TABLE].get(id.number() as usize).is_some_and(|new| *new != 0)
+    }
+
     /// Marks a row.
     #[inline]
     pub(crate) fn mark<I: Id>(&mut self, id: I) {

@@ -9,6 +9,7 @@
 //! series    as events, and the values of each tick, end to end ─ group ─► rows of times and values
 //! ```
 
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 
 use crate::model::id::{AttributeId, LinkId, StackId};
@@ -84,6 +85,8 @@ pub(crate) struct SampleColumns {
     pub(crate) samples: Samples,
     /// Rows by their identity.
     index: RowIndex,
+    /// By the position of a total beyond 64 bits, how many times 2⁶⁴ are missing.
+    carries: BTreeMap<usize, i64>,
     /// Corrections of the totals by upscaling, one for each value up to the last corrected sample.
     corrections: Vec<f64>,
     /// Timestamps in order of arrival.
@@ -115,6 +118,7 @@ impl SampleColumns {
         timestamps.get_mut().into_iter().for_each(Ragged::clear);
         stacktrace_ids.get_mut().into_iter().for_each(Vec::clear);
         self.index.clear();
+        self.carries.clear();
         self.corrections.clear();
         self.ticks.clear();
         self.tick_values.clear();
@@ -203,9 +207,7 @@ impl SampleColumns {
         budget.bytes(more * size_of::<f64>())
     }
 
-    /// Adds values to the totals of a sample.
-    ///
-    /// Sums saturate.
+    /// Adds values to the totals of a sample. Sums have 128 bits: [`correct_totals`](Self::correct_totals) narrows them.
     #[inline]
     fn add_totals(&mut self, row: u32, &Measured { values, corrections, .. }: &Measured<'_>) {
         let start = row as usize * values.len();
@@ -213,8 +215,12 @@ impl SampleColumns {
         // A new sample is the last row, so its values are missing here. Without sample types the range is empty and
         // exists.
         if let Some(totals) = totals.get_mut(start..start + values.len()) {
-            for (total, value) in totals.iter_mut().zip(values) {
-                *total = total.saturating_add(*value);
+            for (column, (total, value)) in totals.iter_mut().zip(values).enumerate() {
+                let (sum, overflows) = total.overflowing_add(*value);
+                *total = sum;
+                if overflows {
+                    *self.carries.entry(start + column).or_default() += value.signum();
+                }
             }
         } else {
             totals.extend_from_slice(values);
@@ -249,8 +255,26 @@ impl SampleColumns {
         }
     }
 
-    /// Adds the corrections to the totals.
+    /// Returns the totals with a carry, and their sums.
+    fn carried(&self) -> impl Iterator<Item = (usize, i128)> {
+        let low = |at: usize| self.samples.values.items.get(at).copied().unwrap_or_default();
+        self.carries
+            .iter()
+            .map(move |(at, carry)| (*at, i128::from(low(*at)) + (i128::from(*carry) << 64)))
+    }
+
+    /// Returns the number of totals beyond 64 bits.
+    pub(crate) fn saturated(&self) -> u64 {
+        self.carried().filter(|(_, sum)| i64::try_from(*sum).is_err()).count() as u64
+    }
+
+    /// Narrows the totals to 64 bits, of which those beyond become the nearest value, and adds the corrections.
     pub(crate) fn correct_totals(&mut self) {
+        let carried: Vec<(usize, i128)> = self.carried().collect();
+        for (at, sum) in carried {
+            self.samples.values.items[at] = sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        }
+        self.carries.clear();
         correct(&mut self.samples.values.items, &self.corrections);
         self.corrections.clear();
     }
@@ -324,6 +348,19 @@ impl SampleColumns {
             let corrections = self.corrections.get(row * columns..(row + 1) * columns);
             let corrections = corrections.unwrap_or_default();
             f(identity(row), &Measured { values, corrections, times: &[] });
+        }
+        // What is beyond 64 bits follows in parts that fit.
+        for (at, carry) in &self.carries {
+            let (mut rest, mut part) = (i128::from(*carry) << 64, vec![0; columns]);
+            while rest != 0 {
+                let fits = rest.clamp(i64::MIN.into(), i64::MAX.into());
+                part[at % columns] = fits as i64;
+                f(
+                    identity(at / columns),
+                    &Measured { values: &part, corrections: &[], times: &[] },
+                );
+                rest -= fits;
+            }
         }
         for (at, tick) in self.ticks.iter().enumerate() {
             let values = self.tick_values.get(at * columns..(at + 1) * columns).unwrap_or_default();

@@ -39,7 +39,7 @@ impl Subset {
     /// Returns the extracted profiles with the order of columns and samples of the original.
     pub(crate) fn joined(&self, of: &Joined) -> Joined<'_> {
         let profiles = self.profiles.iter().collect();
-        Joined { profiles, ordered: of.ordered, order: of.order.clone() }
+        Joined { profiles, ordered: of.ordered, leader: of.leader, order: of.order.clone() }
     }
 }
 

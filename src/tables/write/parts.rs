@@ -20,6 +20,7 @@ use crate::model::dictionary::Dictionary;
 use crate::model::id::{StackId, StringId};
 use crate::model::order::sample_type_order;
 use crate::model::profile::{Profile, ValueType};
+use crate::model::sample_types::{default_of, scope_default};
 use crate::model::value::Value;
 use crate::model::{ResourceProfiles, ScopeProfiles};
 use crate::schema::Generation;
@@ -128,7 +129,7 @@ impl<'a> ScopeParts<'a> {
         let mut parts = Self {
             scope,
             parts: Vec::new(),
-            default: columns::scope_default(scope, dictionary),
+            default: scope_default(scope, dictionary),
             order: None,
             default_carrier: DefaultTypeCarrier::Unwritten,
             default_hidden: false,
@@ -156,7 +157,7 @@ impl<'a> ScopeParts<'a> {
     fn split(&mut self, dictionary: &Dictionary, losses: &mut Losses) {
         let mut order = Vec::new();
         for profile in &self.scope.profiles {
-            let default = columns::default_of(profile, self.default, dictionary);
+            let default = default_of(profile, self.default, dictionary);
             let first = columns::default_column(&profile.sample_types, default, dictionary);
             let before = order.len();
             // A profile without sample types becomes one profile as well.
@@ -176,7 +177,7 @@ impl<'a> ScopeParts<'a> {
 
     /// Returns the default sample type of a profile, or else that of its scope; `NONE` if both are unset.
     pub(crate) fn default(&self, part: &Part, dictionary: &Dictionary) -> StringId {
-        columns::default_of(part.first(), self.default, dictionary)
+        default_of(part.first(), self.default, dictionary)
     }
 
     /// Returns whether column numbers represent all default sample types. The last column means that no

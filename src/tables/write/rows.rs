@@ -303,7 +303,7 @@ impl<G: Generation> TableWriter<'_, G> {
         // Ten fields besides the attributes: six numbers and indices, and four flags.
         let capacity = 10 * Fields::VARINT + Fields::MESSAGE + Fields::INDEX * attributes.len();
         record(out, const { G::VERSION.table(Table::Mapping) }, capacity, |fields| {
-            emit!(MAPPING in G; {
+            emit!(rare MAPPING in G; {
                 "memory_start" => |number| fields.varint(number, mapping.memory_start),
                 "memory_limit" => |number| fields.varint(number, mapping.memory_limit),
                 "file_offset" => |number| fields.varint(number, mapping.file_offset),

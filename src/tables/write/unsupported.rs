@@ -12,13 +12,12 @@ use crate::losses::{self, Losses};
 use crate::model::dictionary::{Attribute, Dictionary};
 use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId};
+use crate::model::sample_types::{default_of, scope_default};
 use crate::model::value::Value;
 use crate::model::{Attributes, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv::PPROF_PROFILE_COMMENT;
-use crate::tables::attributes::semantic_attributes::{AttributeRole, AttributeRoles};
-use crate::tables::profile::columns::{
-    Join, Joined, default_of, is_in_fields, join, scope_default,
-};
+use crate::tables::attributes::semantic_attributes::{AttributeRole, AttributeRoles, loss_of};
+use crate::tables::profile::columns::{Join, Joined, is_in_fields, join};
 use crate::tables::profile::fingerprint::Fingerprints;
 use crate::tables::profile::temporality;
 
@@ -192,7 +191,8 @@ fn attributes(
         };
         if numbered_comment(attribute, dictionary).is_none() {
             let key = dictionary.text(attribute.key);
-            losses.add(losses::ATTR_PROFILE_DROPPED, || format!("attribute[{key}]"));
+            let code = loss_of(dictionary, attribute, losses::ATTR_PROFILE_DROPPED);
+            losses.add(code, || format!("attribute[{key}]"));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::order::{sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ValueType};
 use crate::model::value::KeyValue;
-use crate::model::{Attributes, Profiles, ScopeProfiles};
+use crate::model::{Profiles, ScopeProfiles};
 use crate::transform::arithmetic::expression::{Expression, Operands};
 use crate::transform::columns::{column_blocks, forget_unique};
 
@@ -61,9 +61,11 @@ pub(crate) fn derive_types(
     let target = type_and_unit.map(|text| dictionary.strings.find_or_push(text));
     let mut resources = profiles.resources.clone();
     for resource in &mut resources {
-        let around = resource.resource.attributes.clone();
-        let derive = Derive { target, expression, dictionary: &dictionary, around: &around };
+        let of_resource = resource.resource.attributes.clone();
         for scope in &mut resource.scopes {
+            let of_scope = scope.scope.attributes.clone();
+            let around = [&*of_scope, &*of_resource];
+            let derive = Derive { target, expression, dictionary: &dictionary, around };
             count += derive.scope(scope, sources, &mut losses)?;
         }
     }
@@ -76,14 +78,14 @@ pub(crate) fn derive_types(
     Ok(losses)
 }
 
-/// The computation in one resource.
+/// The computation in one scope.
 struct Derive<'a> {
     /// The name and unit of the computed sample type.
     target: [StringId; 2],
     expression: &'a Expression,
     dictionary: &'a Dictionary,
-    /// The attributes of the resource.
-    around: &'a [KeyValue],
+    /// The attributes of the scope and the resource.
+    around: [&'a [KeyValue]; 2],
 }
 
 impl Derive<'_> {
@@ -136,7 +138,7 @@ impl Derive<'_> {
                 let sample = columns[profile].samples().get(row)?;
                 Some(columns[profile].total(sample, column) as f64)
             };
-            let own = columns[0].samples().at(row).attributes;
+            let own = [columns[0].samples().at(row).attributes, columns[0].attributes()];
             let of_attribute = |key: &str| number(own, around, key, dictionary);
             let (of_type, of_attribute) = (&of_type, &of_attribute);
             let value = expression.result(&Operands { of_type, of_attribute, value: None });
@@ -160,18 +162,17 @@ fn column_of(columns: &[Profile], name: &str, dictionary: &Dictionary) -> Option
     })
 }
 
-/// A numeric attribute of a sample, or else of its resource.
+/// A numeric attribute of a sample, its profile, its scope or its resource: of the first that has the key.
 pub(crate) fn number(
-    sample: &[AttributeId],
-    resource: &[KeyValue],
+    sample_and_profile: [&[AttributeId]; 2],
+    scope_and_resource: [&[KeyValue]; 2],
     key: &str,
     dictionary: &Dictionary,
 ) -> Option<f64> {
-    let of = |attributes: Attributes<'_>| {
-        let value = attributes.get(key)?;
-        value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
-    };
-    of(dictionary.resolve(sample)).or_else(|| of(dictionary.resolve(resource)))
+    let rows = sample_and_profile.map(|rows| dictionary.resolve(rows));
+    let pairs = scope_and_resource.map(|pairs| dictionary.resolve(pairs));
+    let value = rows.into_iter().chain(pairs).find_map(|attributes| attributes.get(key))?;
+    value.as_f64().or_else(|| value.as_i64().map(|value| value as f64))
 }
 
 /// A value in 64 bits, rounded half away from zero; 0 if it is undefined. Counts in `rounded` unless only the last

@@ -2,9 +2,12 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::setters;
-use crate::model::Profiles;
+use crate::look::{Nodes, Rename};
+use crate::model::{Profiles, SampleType};
+use crate::output_limit::OutputLimit;
+use crate::tables::profile::covered::Covered;
 use crate::transform::diff::apportion::{apportion, scale};
-use crate::transform::diff::table::{DiffBy, Kind, Rename, Table};
+use crate::transform::diff::table::{DiffBy, Key, Rows, Table, limit_of};
 
 /// How the values of two payloads are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,19 @@ pub enum DiffMode {
 }
 
 /// Options of [`diff`].
+///
+/// ```
+/// use otlp_profiles::transform::{DiffBy, DiffMode, DiffOptions, diff};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let heap = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let options = DiffOptions::default()
+///     .by(DiffBy::File)
+///     .mode(DiffMode::Share)
+///     .sample_type(Some("inuse_space"));
+/// assert!(diff(&heap, &heap, &options)?.rows.is_empty());
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct DiffOptions<'a> {
@@ -31,12 +47,14 @@ pub struct DiffOptions<'a> {
     pub mode: DiffMode,
     /// The sample type; by default the default type of the new profiles.
     pub sample_type: Option<&'a str>,
-    /// Renames functions before they are compared: see [`strip_hash`](crate::transform::strip_hash).
+    /// Renames functions and files before they are compared: see [`strip_hash`](crate::transform::strip_hash).
     pub rename: Option<Rename<'a>>,
-    /// The nanoseconds that each profile of the base and of the new ones covers, as
-    /// [`Merged::covered_nanos`](crate::transform::Merged::covered_nanos) has them. By default, their durations count,
-    /// and overlaps of one resource once; the duration of a merged profile includes the gaps between its inputs.
-    pub covered_nanos: [&'a [i128]; 2],
+    /// The time that each profile of the base and of the new ones covers, as
+    /// [`Merged::covered`](crate::transform::Merged::covered) has it. By default, the intervals of the profiles count;
+    /// that of a merged profile includes the gaps between its inputs.
+    pub covered: [&'a [Covered]; 2],
+    /// The limit on the names of stacks. The default is that of [`WriteOptions`](crate::WriteOptions) for both payloads.
+    pub limit: Option<OutputLimit>,
 }
 
 setters! { DiffOptions<'a> {
@@ -44,7 +62,8 @@ setters! { DiffOptions<'a> {
     mode: DiffMode,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
-    covered_nanos: [&'a [i128]; 2],
+    covered: [&'a [Covered]; 2],
+    limit: Option<OutputLimit>,
 } }
 
 /// The differences between two payloads.
@@ -73,9 +92,10 @@ pub struct Diff {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DiffRow {
-    /// The function, file, line, binary, attribute value, or stack with the root first.
+    /// The function, file, line, binary, attribute value, or stack with the root first; `<unknown>` if it is missing.
+    /// The names of a comparison are distinct.
     pub name: String,
-    /// The file of a function; empty for other keys.
+    /// The file of a function, a line or a file; empty for other keys.
     pub file: String,
     /// The value in the base; 0 of a new key.
     pub base: i128,
@@ -114,7 +134,7 @@ impl serde::Serialize for DiffRow {
 /// # Errors
 ///
 /// A payload lacks the sample type, the units are of different families, or a mode needs a total or a duration that
-/// is 0.
+/// is 0; or the names of stacks exceed the output limit.
 ///
 /// ```
 /// use otlp_profiles::transform::{DiffOptions, diff};
@@ -128,18 +148,21 @@ impl serde::Serialize for DiffRow {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Result<Diff> {
-    let kind = common_kind(&[base], &[new], options.sample_type)?;
-    let [base_covered, new_covered] = options.covered_nanos;
-    let [a, b] = [(base, base_covered), (new, new_covered)].map(|(side, covered)| {
-        Table::of(side, &kind, &options.by, options.rename, &mut covered.iter())
-    });
-    let compare = Compare::new(&a, &b, options)?;
+    let kind = common_type(&[base], &[new], options.sample_type)?;
+    let [base_covered, new_covered] = options.covered;
+    let frames = options.by.frames();
+    let limit = limit_of(options.limit, [&[base], &[new]]);
+    let mut rows = Rows::new(&options.by, &frames, options.rename, limit);
+    let a = Table::of(base, kind, &mut rows, &mut base_covered.iter())?;
+    let b = Table::of(new, kind, &mut rows, &mut new_covered.iter())?;
+    rows.nodes.tell_apart();
+    let compare = Compare::new(&a, &b, options, &rows.nodes)?;
     let keys = a.rows.keys().chain(b.rows.keys().filter(|key| !a.rows.contains_key(*key)));
     let mut rows: Vec<DiffRow> = keys
         .filter_map(|key| {
             let [base, new] =
                 [&a, &b].map(|table| table.rows.get(key).copied().unwrap_or_default());
-            compare.row(key, base, new)
+            compare.row(*key, base, new)
         })
         .collect();
     compare.round_to_total(&mut rows);
@@ -149,43 +172,77 @@ pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Resul
         size.then_with(|| (&a.name, &a.file).cmp(&(&b.name, &b.file)))
     });
     Ok(Diff {
-        sample_type: kind.name,
-        unit: kind.unit,
+        sample_type: kind.name.to_owned(),
+        unit: kind.unit.to_owned(),
         rows,
         base_total: a.total,
         new_total: b.total,
-        covered_nanos: [a.covered, b.covered],
+        covered_nanos: [a.covered.nanos(), b.covered.nanos()],
     })
 }
 
+/// Returns the sample type that [`diff()`] compares: `wanted`, or the default type of the new profiles, in the finest
+/// unit of both.
+///
+/// # Errors
+///
+/// A side lacks it.
+///
+/// ```
+/// use otlp_profiles::transform::common_sample_type;
+/// # let file = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+///
+/// let heap = otlp_profiles::read(&file, &Default::default())?.profiles;
+/// assert_eq!(common_sample_type([&heap, &heap], None)?.name, "inuse_space");
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
+pub fn common_sample_type<'a>(
+    [base, new]: [&'a Profiles; 2],
+    wanted: Option<&str>,
+) -> Result<SampleType<'a>> {
+    common_type(&[base], &[new], wanted)
+}
+
 /// The sample type that both sides have, in the finest unit.
-pub(super) fn common_kind(
-    base: &[&Profiles],
-    new: &[&Profiles],
-    name: Option<&str>,
-) -> Result<Kind> {
-    let empty = || Error::new(ErrorKind::Unrepresentable, "both sides of a diff need profiles");
-    let mut kind = Kind::find(new.first().ok_or_else(empty)?, name)?;
-    for profiles in base.iter().chain(new) {
-        let other = Kind::find(profiles, Some(&kind.name)).map_err(|error| match name {
-            Some(_) => error,
-            None => {
-                let message = format!("choose a sample type of both sides: {}", error.message());
-                Error::new(ErrorKind::Unrepresentable, message)
+pub(super) fn common_type<'a>(
+    base: &[&'a Profiles],
+    new: &[&'a Profiles],
+    wanted: Option<&str>,
+) -> Result<SampleType<'a>> {
+    let unrepresentable = |message| Error::new(ErrorKind::Unrepresentable, message);
+    let empty = || unrepresentable("both sides of a diff need profiles".to_owned());
+    let found = match wanted {
+        None => new.iter().find_map(|profiles| profiles.default_sample_type()).ok_or_else(empty)?,
+        Some(wanted) => {
+            let mut found = Err(empty());
+            for profiles in new {
+                found = found.or_else(|_| profiles.find_sample_type(wanted));
             }
+            found?
+        }
+    };
+    let mut finest = found;
+    for (name, side) in [("base", base), ("new profiles", new)] {
+        let types: Vec<_> = side.iter().flat_map(|profiles| profiles.sample_types()).collect();
+        if types.is_empty() {
+            return Err(empty());
+        }
+        let same = types.iter().filter(|of| of.converts_to(found));
+        let side_finest = same.copied().reduce(SampleType::finer).ok_or_else(|| {
+            let types: Vec<_> = types.iter().map(ToString::to_string).collect();
+            let types = types.join(", ");
+            unrepresentable(format!(
+                "the {name} have no {found}, but {types}: choose a sample type of both sides"
+            ))
         })?;
-        let (ours, theirs) = (kind.unit.clone(), other.unit.clone());
-        let name = kind.name.clone();
-        kind = kind.finer(&other).ok_or_else(|| {
-            let message = format!("the units of {name} do not convert: {ours} and {theirs}");
-            Error::new(ErrorKind::Unrepresentable, message)
-        })?;
+        finest = finest.finer(side_finest);
     }
-    if base.is_empty() { Err(empty()) } else { Ok(kind) }
+    Ok(finest)
 }
 
 /// How values are compared, with the totals of both sides.
-struct Compare {
+struct Compare<'n> {
+    nodes: &'n Nodes<'n>,
     mode: DiffMode,
     /// The rows are disjoint: their scaled values add up to the total.
     disjoint: bool,
@@ -193,9 +250,10 @@ struct Compare {
     covered: [i128; 2],
 }
 
-impl Compare {
-    fn new(a: &Table, b: &Table, options: &DiffOptions<'_>) -> Result<Self> {
-        let (totals, covered) = ([a.total, b.total], [a.covered, b.covered]);
+impl<'n> Compare<'n> {
+    fn new(a: &Table, b: &Table, options: &DiffOptions<'_>, nodes: &'n Nodes<'n>) -> Result<Self> {
+        let totals = [a.total, b.total];
+        let covered = [a, b].map(|table| table.covered.nanos());
         let missing = match options.mode {
             DiffMode::Raw => None,
             DiffMode::Normalized | DiffMode::Share => {
@@ -207,11 +265,13 @@ impl Compare {
             let message = format!("this comparison needs {missing}: compare raw values");
             return Err(Error::new(ErrorKind::Unrepresentable, message));
         }
-        let disjoint = matches!(options.by, DiffBy::Stack | DiffBy::Attribute(_) | DiffBy::Total);
-        Ok(Self { mode: options.mode, disjoint, totals, covered })
+        // A stack may have several values of an attribute of frames.
+        let disjoint = matches!(options.by, DiffBy::Stack | DiffBy::Attribute(_) | DiffBy::Total)
+            && b.rows.values().sum::<i128>() == b.total;
+        Ok(Self { nodes, mode: options.mode, disjoint, totals, covered })
     }
 
-    fn row(&self, (name, file): &(String, String), base: i128, new: i128) -> Option<DiffRow> {
+    fn row(&self, key: Key, base: i128, new: i128) -> Option<DiffRow> {
         let [base_total, new_total] = self.totals;
         let float = |value: i128| value as f64;
         let rates = [base, new].map(float);
@@ -234,7 +294,7 @@ impl Compare {
             }
         };
         let relative = (base != 0).then(|| difference / before);
-        let (name, file) = (name.clone(), file.clone());
+        let (name, file) = (self.nodes.name(key), self.nodes.file(key).to_owned());
         Some(DiffRow { name, file, base, new, difference, exact, relative })
     }
 

@@ -5,10 +5,13 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::setters;
-use crate::model::Profiles;
+use crate::look::{Nodes, Rename};
+use crate::model::{Profiles, SampleType};
+use crate::output_limit::OutputLimit;
+use crate::tables::profile::covered::Covered;
 use crate::transform::diff::apportion::points;
-use crate::transform::diff::compare::common_kind;
-use crate::transform::diff::table::{DiffBy, Key, Kind, Rename, Table};
+use crate::transform::diff::compare::common_type;
+use crate::transform::diff::table::{DiffBy, Key, Rows, Table, limit_of};
 
 /// The values that a [`GateRule`] limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +30,14 @@ pub enum GateKind {
 /// A limit for changes.
 ///
 /// Functions, files and stacks are measured in percentage points of the total, the total in percent of the base.
+///
+/// ```
+/// use otlp_profiles::transform::{GateKind, GateRule};
+///
+/// let slower = GateRule::over(GateKind::Function, 5.0);
+/// let stopped = GateRule::under(GateKind::Total, 50.0);
+/// assert!(!slower.decrease && stopped.decrease);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -53,6 +64,20 @@ impl GateRule {
 }
 
 /// Options of [`judge`].
+///
+/// ```
+/// use otlp_profiles::transform::{Gate, GateKind, GateRule, judge};
+///
+/// # let bytes = std::fs::read("testdata/go-heap.pb.gz").unwrap();
+/// let heap = otlp_profiles::read(&bytes, &Default::default())?.profiles;
+/// let gate = Gate::new([GateRule::over(GateKind::Function, 5.0)])
+///     .sample_type(Some("inuse_space"))
+///     .relative(true)
+///     .min_share(1.0)
+///     .sigma(0.0);
+/// assert!(judge(&[&heap], &[&heap], &gate)?.passed);
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Gate<'a> {
@@ -73,10 +98,12 @@ pub struct Gate<'a> {
     pub sample_type: Option<&'a str>,
     /// Renames functions before they are compared.
     pub rename: Option<Rename<'a>>,
-    /// The nanoseconds that each profile of the base and of the new payloads covers, in order, as
-    /// [`Merged::covered_nanos`](crate::transform::Merged::covered_nanos) has them. By default, their durations count,
-    /// and overlaps of one resource once; the duration of a merged profile includes the gaps between its inputs.
-    pub covered_nanos: [&'a [i128]; 2],
+    /// The time that each profile of the base and of the new payloads covers, in order, as
+    /// [`Merged::covered`](crate::transform::Merged::covered) has it. By default, the intervals of the profiles count;
+    /// that of a merged profile includes the gaps between its inputs.
+    pub covered: [&'a [Covered]; 2],
+    /// The limit on the names of stacks. The default is that of [`WriteOptions`](crate::WriteOptions) for all payloads.
+    pub limit: Option<OutputLimit>,
 }
 
 setters! { Gate<'a> {
@@ -87,7 +114,8 @@ setters! { Gate<'a> {
     separate: bool,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
-    covered_nanos: [&'a [i128]; 2],
+    covered: [&'a [Covered]; 2],
+    limit: Option<OutputLimit>,
 } }
 
 impl Gate<'_> {
@@ -102,7 +130,8 @@ impl Gate<'_> {
             separate: false,
             sample_type: None,
             rename: None,
-            covered_nanos: [&[], &[]],
+            covered: [&[], &[]],
+            limit: None,
         }
     }
 }
@@ -154,8 +183,10 @@ pub struct GateRow {
     /// The new value.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
     pub new: i128,
-    /// The change in percentage points, or in percent of the base.
+    /// The change in percentage points, or in percent of the base if it is `relative`.
     pub change: f64,
+    /// The change is a part of the base: of a total, or with [`Gate::relative`] of a row that the base has.
+    pub relative: bool,
     /// The sampling error, if sample counts are known.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub noise: Option<Noise>,
@@ -205,18 +236,28 @@ pub struct GateReport {
 /// ```
 pub fn judge(base: &[&Profiles], new: &[&Profiles], gate: &Gate<'_>) -> Result<GateReport> {
     check(gate)?;
-    let kind = common_kind(base, new, gate.sample_type)?;
+    let kind = common_type(base, new, gate.sample_type)?;
     let mut report = GateReport {
         passed: true,
         noise_tested: false,
         totals: [0, 0],
         rows: Vec::new(),
-        sample_type: kind.name.clone(),
-        unit: kind.unit.clone(),
+        sample_type: kind.name.to_owned(),
+        unit: kind.unit.to_owned(),
     };
     let kinds: BTreeSet<GateKind> = gate.rules.iter().map(|rule| rule.kind).collect();
     for of in kinds {
-        let sides = Sides::new([base, new], &kind, of, gate);
+        let by = match of {
+            GateKind::Function => DiffBy::Function,
+            GateKind::File => DiffBy::File,
+            GateKind::Stack => DiffBy::Stack,
+            GateKind::Total => DiffBy::Total,
+        };
+        let frames = by.frames();
+        let limit = limit_of(gate.limit, [base, new]);
+        let mut rows = Rows::new(&by, &frames, gate.rename, limit);
+        let sides = Sides::new([base, new], kind, &mut rows, gate)?;
+        rows.nodes.tell_apart();
         let [a, b] = &sides.sums;
         if a.total == 0 || b.total == 0 {
             let side = if a.total == 0 { "base" } else { "new" };
@@ -225,9 +266,10 @@ pub fn judge(base: &[&Profiles], new: &[&Profiles], gate: &Gate<'_>) -> Result<G
         }
         report.totals = [a.total, b.total];
         report.noise_tested = gate.sigma > 0.0 && a.count.zip(b.count).is_some();
-        let keys: BTreeSet<&Key> = a.rows.keys().chain(b.rows.keys()).collect();
+        let keys: BTreeSet<Key> = a.rows.keys().chain(b.rows.keys()).copied().collect();
         for rule in gate.rules.iter().filter(|rule| rule.kind == of) {
-            report.rows.extend(keys.iter().filter_map(|key| sides.judge(key, *rule, gate)));
+            let judged = keys.iter().filter_map(|key| sides.judge(*key, *rule, gate, &rows.nodes));
+            report.rows.extend(judged);
         }
     }
     report.rows.sort_by(|a, b| {
@@ -261,24 +303,23 @@ struct Sides {
     /// Of each profile.
     each: [Vec<Table>; 2],
     sums: [Table; 2],
+    /// The nanoseconds that each side covers; 0 if unknown.
+    covered: [i128; 2],
 }
 
 impl Sides {
-    fn new(sides: [&[&Profiles]; 2], kind: &Kind, of: GateKind, gate: &Gate<'_>) -> Self {
-        let by = match of {
-            GateKind::Function => DiffBy::Function,
-            GateKind::File => DiffBy::File,
-            GateKind::Stack => DiffBy::Stack,
-            GateKind::Total => DiffBy::Total,
-        };
-        let tables = |side: &[&Profiles], covered: &[i128]| -> Vec<Table> {
+    fn new<'a>(
+        sides: [&[&'a Profiles]; 2],
+        kind: SampleType<'_>,
+        rows: &mut Rows<'a, '_>,
+        gate: &Gate<'_>,
+    ) -> Result<Self> {
+        let mut tables = |side: &[&'a Profiles], covered: &[Covered]| -> Result<Vec<Table>> {
             let mut covered = covered.iter();
-            let table =
-                |profiles: &&Profiles| Table::of(profiles, kind, &by, gate.rename, &mut covered);
-            side.iter().map(table).collect()
+            side.iter().map(|profiles| Table::of(profiles, kind, rows, &mut covered)).collect()
         };
-        let [base, new] = gate.covered_nanos;
-        let each = [tables(sides[0], base), tables(sides[1], new)];
+        let [base, new] = gate.covered;
+        let each = [tables(sides[0], base)?, tables(sides[1], new)?];
         let sum = |tables: &Vec<Table>| {
             let mut tables = tables.iter();
             let mut sum = tables.next().cloned().unwrap_or_default();
@@ -286,18 +327,25 @@ impl Sides {
             sum
         };
         let sums = [sum(&each[0]), sum(&each[1])];
-        Self { each, sums }
+        let covered = sums.each_ref().map(|table| table.covered.nanos());
+        Ok(Self { each, sums, covered })
     }
 
     /// The judgement of a key; `None` if it did not change.
-    fn judge(&self, key: &Key, rule: GateRule, gate: &Gate<'_>) -> Option<GateRow> {
+    fn judge(
+        &self,
+        key: Key,
+        rule: GateRule,
+        gate: &Gate<'_>,
+        nodes: &Nodes<'_>,
+    ) -> Option<GateRow> {
         let [a, b] = &self.sums;
-        let [base, new] = [a, b].map(|table| table.rows.get(key).copied().unwrap_or_default());
+        let [base, new] = [a, b].map(|table| table.rows.get(&key).copied().unwrap_or_default());
         let points = points((base, a.total), (new, b.total));
         let change = match rule.kind {
-            GateKind::Total if a.covered > 0 && b.covered > 0 => {
-                let [a, b] =
-                    [(base, a.covered), (new, b.covered)].map(|(n, of)| n as f64 / of as f64);
+            GateKind::Total if !self.covered.contains(&0) => {
+                let [of_base, of_new] = self.covered.map(|nanos| nanos as f64);
+                let [a, b] = [base as f64 / of_base, new as f64 / of_new];
                 100.0 * (b - a) / a.abs()
             }
             GateKind::Total => 100.0 * (new - base) as f64 / base.abs() as f64,
@@ -323,8 +371,9 @@ impl Sides {
         } else {
             Judgement::Fails
         };
-        let (name, file) = key.clone();
-        Some(GateRow { rule, name, file, base, new, change, noise, judgement })
+        let (name, file) = (nodes.name(key), nodes.file(key).to_owned());
+        let relative = rule.kind == GateKind::Total || gate.relative && base != 0;
+        Some(GateRow { rule, name, file, base, new, change, relative, noise, judgement })
     }
 
     /// The sampling error of a change of a share.
@@ -348,10 +397,10 @@ impl Sides {
     }
 
     /// Whether some new profile does not exceed some base profile, of three or more a side.
-    fn straddles(&self, key: &Key, decrease: bool) -> bool {
+    fn straddles(&self, key: Key, decrease: bool) -> bool {
         let [base, new] = self.each.each_ref().map(|tables| {
             let share = |table: &Table| {
-                let value = table.rows.get(key).copied().unwrap_or_default();
+                let value = table.rows.get(&key).copied().unwrap_or_default();
                 if table.total == 0 { 0.0 } else { value as f64 / table.total as f64 }
             };
             tables.iter().map(share).collect::<Vec<f64>>()
@@ -395,7 +444,7 @@ impl fmt::Display for GateRow {
             Judgement::Floor => "below floor",
             Judgement::Passes => "passes",
         };
-        let unit = if self.rule.kind == GateKind::Total { "%" } else { " points" };
+        let unit = if self.relative { "%" } else { " points" };
         write!(
             f,
             "{judgement}: {} {:+.2}{unit}, limit {}%",

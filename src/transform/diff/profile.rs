@@ -14,11 +14,19 @@ use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::merge::{Remap, absorb};
-use crate::transform::diff::apportion::apportion;
-use crate::transform::merge::{MergeOptions, Merged, Merger};
-use crate::transform::units::{Family, family};
+use crate::transform::diff::apportion::{apportion, scale};
+use crate::transform::merge::{MergeOptions, Merged, Merger, place_of};
+use crate::units::{Dimension, Unit};
 
 /// Options of [`diff_profile`].
+///
+/// ```
+/// use otlp_profiles::Limits;
+/// use otlp_profiles::transform::DiffProfile;
+///
+/// let options = DiffProfile::default().cancel(true).normalize(true).limits(Some(Limits::network()));
+/// assert!(options.cancel && options.normalize);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffProfile {
@@ -76,22 +84,34 @@ pub fn diff_profile(base: &Profiles, new: &Profiles, options: &DiffProfile) -> R
         normalize(&mut resources, &rest, dictionary);
     }
     let index = index(&resources, dictionary);
+    // Base profiles by the place of their counterparts: each list has as many as a scope, for which its order holds.
+    let mut moved: BTreeMap<([usize; 2], usize), BTreeMap<usize, Profile>> = BTreeMap::new();
+    let mut rounds: BTreeMap<[usize; 3], usize> = BTreeMap::new();
     for resource in &mut rest {
         for scope in &mut resource.scopes {
             for mut profile in std::mem::take(&mut scope.profiles) {
                 negate(&mut profile, label)?;
-                let Some([resource, row, at]) = index.get(&kinds(&profile, dictionary)) else {
+                let Some(place) = index.get(&kinds(&profile, dictionary)) else {
                     scope.profiles.push(profile);
                     continue;
                 };
-                let profiles = &mut resources[*resource].scopes[*row].profiles;
-                copy_header(&profiles[*at], &mut profile);
-                profiles.push(profile);
+                let [resource, row, at] = *place;
+                copy_header(&resources[resource].scopes[row].profiles[at], &mut profile);
+                let round = rounds.entry(*place).or_default();
+                moved.entry(([resource, row], *round)).or_default().insert(at, profile);
+                *round += 1;
             }
         }
         resource.scopes.retain(|scope| !scope.profiles.is_empty());
     }
     rest.retain(|resource| !resource.scopes.is_empty());
+    for (([resource, row], _), profiles) in moved {
+        let mut copy = place_of(&resources[resource], Some(&resources[resource].scopes[row]));
+        if let Some(scope) = copy.scopes.first_mut() {
+            scope.profiles = profiles.into_values().collect();
+        }
+        resources.push(copy);
+    }
     resources.extend(rest);
     let options = MergeOptions::default().limits(limits).drop_zero(true).add_repeats(true);
     let mut merger = Merger::new(options);
@@ -112,11 +132,11 @@ fn renumbered(profiles: &Profiles, rows: &Remap) -> Vec<ResourceProfiles> {
     resources
 }
 
-/// The identity of a sample type in a comparison: the name, and the family of the unit or the unit.
-type Kind = (StringId, Result<Family, StringId>);
+/// The identity of a sample type in a comparison: the name, and the dimension of the unit or the unit.
+type Kind = (StringId, Result<Dimension, StringId>);
 
 fn kind(of: &ValueType, dictionary: &Dictionary) -> Kind {
-    (of.name, family(dictionary.text(of.unit)).map_or(Err(of.unit), |(family, _)| Ok(family)))
+    (of.name, Unit::of(dictionary.text(of.unit)).map(Unit::dimension).ok_or(of.unit))
 }
 
 fn kinds(profile: &Profile, dictionary: &Dictionary) -> Vec<Kind> {
@@ -141,11 +161,20 @@ fn index(resources: &[ResourceProfiles], dictionary: &Dictionary) -> Index {
 
 /// Negates the values of a profile and labels its samples.
 fn negate(profile: &mut Profile, label: Option<AttributeId>) -> Result<()> {
+    // Each timestamp of a sample without values counts 1, unless there are several sample types.
+    let is_one = profile.sample_types.len() < 2;
     let samples = &mut profile.samples;
-    if samples.values.items.is_empty() && !samples.timestamps.items.is_empty() {
-        samples.values.ends = samples.timestamps.ends.clone();
-        samples.values.items = vec![1; samples.timestamps.items.len()];
+    let mut values = Ragged::default();
+    for sample in &*samples {
+        let times = sample.timestamps_unix_nano.len();
+        values.items.extend_from_slice(sample.values);
+        values.items.extend(std::iter::repeat_n(
+            1,
+            if is_one && sample.values.is_empty() { times } else { 0 },
+        ));
+        values.end_row();
     }
+    samples.values = values;
     for value in &mut samples.values.items {
         *value = value.checked_neg().ok_or_else(|| {
             let message = format!("value.overflow: {value} has no negative in 64 bits");
@@ -188,22 +217,27 @@ fn normalize(
     let mut totals: BTreeMap<Kind, i128> = BTreeMap::new();
     for profile in base.iter().flat_map(|of| &of.scopes).flat_map(|scope| &scope.profiles) {
         for (of, sum) in profile.sample_types.iter().zip(profile.sums()) {
-            let factor = family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
-            *totals.entry(kind(of, dictionary)).or_default() += sum * i128::from(factor);
+            let factor = Unit::of(dictionary.text(of.unit)).map_or(1, Unit::factor);
+            *totals.entry(kind(of, dictionary)).or_default() += sum * factor;
         }
     }
     for (wanted, total) in totals {
-        let mut values = Vec::new();
-        let mut factor = 1;
-        each_value(resources, wanted, dictionary, |value, unit| {
-            values.push(i128::from(*value));
-            factor = unit;
+        let mut values: BTreeMap<i128, Vec<i128>> = BTreeMap::new();
+        each_value(resources, wanted, dictionary, |value, factor| {
+            values.entry(factor).or_default().push(i128::from(*value));
         });
-        let sum = values.iter().sum();
-        let mut scaled = apportion(&values, [total / i128::from(factor), sum]).into_iter();
-        each_value(resources, wanted, dictionary, |value, _| {
-            let scaled = scaled.next().and_then(|scaled| i64::try_from(scaled).ok());
-            *value = scaled.unwrap_or(*value);
+        let own = |values: &[i128]| values.iter().sum::<i128>();
+        let sum: i128 = values.iter().map(|(factor, values)| factor * own(values)).sum();
+        // Each unit apart: values in different units have no common sum.
+        let of_unit = |(factor, values): (i128, Vec<i128>)| {
+            let own = own(&values);
+            let to = if sum == 0 { 0 } else { scale(own, total, sum) };
+            (factor, apportion(&values, [to, own]).into_iter())
+        };
+        let mut scaled: BTreeMap<i128, _> = values.into_iter().map(of_unit).collect();
+        each_value(resources, wanted, dictionary, |value, factor| {
+            let next = scaled.get_mut(&factor).and_then(Iterator::next);
+            *value = next.and_then(|scaled| i64::try_from(scaled).ok()).unwrap_or(*value);
         });
     }
 }
@@ -213,7 +247,7 @@ fn each_value(
     resources: &mut [ResourceProfiles],
     wanted: Kind,
     dictionary: &Dictionary,
-    mut f: impl FnMut(&mut i64, i64),
+    mut f: impl FnMut(&mut i64, i128),
 ) {
     let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
     for profile in scopes.flat_map(|scope| &mut scope.profiles) {
@@ -221,7 +255,7 @@ fn each_value(
         let columns = sample_types.len().max(1);
         for (column, of) in sample_types.iter().enumerate() {
             if kind(of, dictionary) == wanted {
-                let factor = family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
+                let factor = Unit::of(dictionary.text(of.unit)).map_or(1, Unit::factor);
                 let values = samples.values.items.iter_mut().skip(column).step_by(columns);
                 values.for_each(|value| f(value, factor));
             }

@@ -1,24 +1,27 @@
 //! Values by key, of one payload.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice::Iter;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::escape;
+use crate::look::{By, Frames, Nodes, Rename, Rules, Values, Weights};
 use crate::model::dictionary::Dictionary;
-use crate::model::id::{LocationId, StackId};
+use crate::model::id::LocationId;
 use crate::model::measures;
 use crate::model::profile::Profile;
 use crate::model::samples::SampleRef;
-use crate::model::{Entry, Profiles, ResourceProfiles};
-use crate::tables::profile::columns::{default_of, scope_default};
-use crate::transform::merge::Track;
-use crate::transform::units::family;
+use crate::model::{Profiles, SampleType};
+use crate::output_limit::OutputLimit;
+use crate::tables::profile::covered::Covered;
+use crate::write_options::WriteOptions;
 
-/// The meaning of a row of a diff.
+/// The meaning of a row of a diff. Frames are identified and named as in [`look`](crate::look): without their address, so
+/// that unsymbolized frames of two runs match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DiffBy {
-    /// A function: its name and file.
+    /// A function: its name and file, or the binary of a frame without a function. The name alone is shown if no other row
+    /// has it.
     #[default]
     Function,
     /// A source file.
@@ -29,153 +32,87 @@ pub enum DiffBy {
     Mapping,
     /// A stack: the names of its functions, since addresses and lines change between builds.
     Stack,
-    /// A value of an attribute of samples.
+    /// A value of an attribute: see [`By::Attribute`].
     Attribute(String),
     /// The whole profile.
     Total,
 }
 
-/// Renames a function before it is compared; `None` keeps the name.
-pub type Rename<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+impl DiffBy {
+    /// The granularity of frames.
+    pub(super) fn frames(&self) -> By {
+        match self {
+            Self::Function => By::FileFunction,
+            Self::File => By::File,
+            Self::Line => By::Line,
+            Self::Mapping => By::Mapping,
+            Self::Attribute(key) => By::Attribute(key.clone()),
+            Self::Stack | Self::Total => By::Function,
+        }
+    }
+}
 
-/// The key of a row: a name and, if several functions may share it, a file.
-pub(super) type Key = (String, String);
+/// The key of a row: a node, which all tables of a comparison share.
+pub(super) type Key = u32;
 
 /// The values of one sample type.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub(super) rows: BTreeMap<Key, i128>,
     pub(super) total: i128,
-    /// The time that the profiles cover, in nanoseconds; 0 if unknown.
-    pub(super) covered: i128,
+    /// The time that the profiles cover.
+    pub(super) covered: Covered,
     /// The number of samples, if the profiles count them.
     pub(super) count: Option<i128>,
-}
-
-/// A sample type to compare, and how many of the smallest unit of its family each unit is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
-    pub(super) name: String,
-    pub(super) unit: String,
-}
-
-impl Kind {
-    /// The sample type of a name, or the default one: the one the profile names, or its last.
-    pub(super) fn find(profiles: &Profiles, name: Option<&str>) -> Result<Self> {
-        let dictionary = profiles.dictionary();
-        let kinds = profiles.entries().flat_map(|entry| {
-            let scope = scope_default(entry.scope_profiles(), dictionary);
-            let default = dictionary.text(default_of(entry.profile(), scope, dictionary));
-            let types = entry.profile().sample_types();
-            types.iter().enumerate().map(move |(at, kind)| {
-                let name = dictionary.text(kind.name);
-                let is_default = name == default || default.is_empty() && at + 1 == types.len();
-                (
-                    is_default,
-                    Self { name: name.to_owned(), unit: dictionary.text(kind.unit).to_owned() },
-                )
-            })
-        });
-        let kinds: Vec<_> = kinds.collect();
-        let found = match name {
-            Some(name) => kinds.iter().find(|(_, kind)| kind.name == name),
-            None => kinds.iter().find(|(is_default, _)| *is_default).or_else(|| kinds.first()),
-        };
-        found.map(|(_, kind)| kind.clone()).ok_or_else(|| {
-            let names: Vec<_> = kinds.iter().map(|(_, kind)| &kind.name[..]).collect();
-            let message = match name {
-                Some(name) => {
-                    format!("no sample type {name}: the profile has {}", names.join(", "))
-                }
-                None => "the profile has no sample type".to_owned(),
-            };
-            Error::new(ErrorKind::Unrepresentable, message)
-        })
-    }
-
-    /// The column of the sample type in a profile and the factor of its values.
-    fn column(&self, profile: &Profile, dictionary: &Dictionary) -> Option<(usize, i64)> {
-        let ours = family(&self.unit);
-        let mut types = profile.sample_types().iter().enumerate();
-        types.find_map(|(column, kind)| {
-            let unit = dictionary.text(kind.unit);
-            let factor = match (ours, family(unit)) {
-                _ if unit == self.unit => 1,
-                (Some((ours, one)), Some((theirs, factor))) if ours == theirs => factor / one,
-                _ => return None,
-            };
-            (dictionary.text(kind.name) == self.name).then_some((column, factor))
-        })
-    }
-
-    /// The same sample type in the finer of two units; `None` if they are of different families.
-    pub(super) fn finer(self, other: &Self) -> Option<Self> {
-        match (family(&self.unit), family(&other.unit)) {
-            _ if self.name != other.name => None,
-            _ if self.unit == other.unit => Some(self),
-            (Some((a, one)), Some((b, two))) if a == b && one.max(two) % one.min(two) == 0 => {
-                Some(if one <= two { self } else { other.clone() })
-            }
-            _ => None,
-        }
-    }
 }
 
 impl Table {
     /// The values of a sample type. The time is linear in the samples and the frames of distinct stacks.
     ///
-    /// `covered` has the time that each profile covers; after its end, the durations count, and overlaps of one
-    /// resource once.
-    pub(super) fn of(
-        profiles: &Profiles,
-        kind: &Kind,
-        by: &DiffBy,
-        rename: Option<Rename<'_>>,
-        covered: &mut Iter<'_, i128>,
-    ) -> Self {
-        let mut tracks: Vec<(&ResourceProfiles, Track)> = Vec::new();
+    /// `covered` has the time that each profile covers; after its end, the intervals of the profiles count.
+    ///
+    /// # Errors
+    ///
+    /// The names of stacks exceed the output limit.
+    pub(super) fn of<'a>(
+        profiles: &'a Profiles,
+        kind: SampleType<'_>,
+        rows: &mut Rows<'a, '_>,
+        covered: &mut Iter<'_, Covered>,
+    ) -> Result<Self> {
         let mut table = Self::default();
-        let mut keys = Keys::new(profiles.dictionary(), by, rename);
-        for entry in profiles.entries() {
-            let (profile, covered) = (entry.profile(), covered.next());
+        let dictionary = profiles.dictionary();
+        let mut weights = Weights::new(dictionary, rows.frames);
+        for (entry, own) in profiles.entries().zip(Covered::each(profiles.entries())) {
+            let (profile, covered) = (entry.profile(), covered.next().unwrap_or(&own));
             let Some((column, factor)) = kind.column(profile, profiles.dictionary()) else {
                 continue;
             };
-            table.covered += covered.unwrap_or(&0);
-            if covered.is_none() {
-                let resource = entry.resource_profiles();
-                if tracks.last().is_none_or(|(last, _)| !std::ptr::eq(*last, resource)) {
-                    tracks.push((resource, Track::default()));
-                }
-                tracks.last_mut().into_iter().for_each(|(_, track)| {
-                    track.span(profile.time_unix_nano(), profile.duration_nanos());
-                });
-            }
+            table.covered.join(covered);
             let mut total = 0;
+            weights.enter(&entry);
             for sample in profile.samples() {
-                let value = value(profile, &sample, column) * i128::from(factor);
+                let value = value(profile, &sample, column) * factor;
                 total += value;
                 if value != 0 {
-                    keys.of(&entry, &sample, |key| *key += value);
+                    weights.add(dictionary, &mut rows.nodes, &sample, (value, 0));
                 }
             }
             table.total += total;
-            let count =
-                count(profile, column, total / i128::from(factor.max(1)), profiles.dictionary());
+            let count = count(profile, column, total / factor.max(1), profiles.dictionary());
             table.count = table.count.map_or(count, |sum| Some(sum + count?));
         }
-        table.covered += tracks.iter().map(|(_, track)| track.covered()).sum::<i128>();
-        table.rows = keys.rows.into_iter().filter(|(_, value)| *value != 0).collect();
-        table
+        table.rows = rows.sums(dictionary, &weights, table.total)?;
+        Ok(table)
     }
 
     /// Adds the values of another payload.
     pub(super) fn add(&mut self, other: &Self) {
         for (key, value) in &other.rows {
-            *self.rows.entry(key.clone()).or_default() += value;
+            *self.rows.entry(*key).or_default() += value;
         }
         self.total += other.total;
-        self.covered += other.covered;
+        self.covered.append(&other.covered, self.covered.payloads());
         self.count = self.count.zip(other.count).map(|(ours, theirs)| ours + theirs);
     }
 }
@@ -202,111 +139,77 @@ fn count(profile: &Profile, column: usize, total: i128, dictionary: &Dictionary)
     (is_period && profile.period() > 0).then(|| total / i128::from(profile.period()))
 }
 
-/// The keys of the samples of one payload.
-struct Keys<'a> {
-    dictionary: &'a Dictionary,
-    by: &'a DiffBy,
-    rename: Option<Rename<'a>>,
-    rows: Vec<(Key, i128)>,
-    index: BTreeMap<Key, usize>,
-    /// By location, its keys; by stack, its key.
-    locations: Vec<Option<Vec<usize>>>,
-    stacks: Vec<Option<usize>>,
-    /// By row, the number of the sample that had it last: a key counts once a sample.
-    seen: Vec<u64>,
-    samples: u64,
+/// The rows of a comparison.
+pub(super) struct Rows<'a, 'o> {
+    pub(super) nodes: Nodes<'a>,
+    by: &'o DiffBy,
+    /// The granularity of frames.
+    frames: &'o By,
+    rename: Option<Rename<'o>>,
+    /// The bytes of the names of stacks, and their limit.
+    bytes: u64,
+    limit: OutputLimit,
 }
 
-impl<'a> Keys<'a> {
-    fn new(dictionary: &'a Dictionary, by: &'a DiffBy, rename: Option<Rename<'a>>) -> Self {
-        let locations = vec![None; dictionary.locations().len()];
-        let stacks = vec![None; dictionary.stacks().len()];
-        let (rows, index, seen) = Default::default();
-        Self { dictionary, by, rename, rows, index, locations, stacks, seen, samples: 0 }
+impl<'a, 'o> Rows<'a, 'o> {
+    pub(super) fn new(
+        by: &'o DiffBy,
+        frames: &'o By,
+        rename: Option<Rename<'o>>,
+        limit: OutputLimit,
+    ) -> Self {
+        let nodes = Nodes::new(Rules::of_diff(frames, rename));
+        Self { nodes, by, frames, rename, bytes: 0, limit }
     }
 
-    fn row(&mut self, key: Key) -> usize {
-        let next = self.rows.len();
-        let row = *self.index.entry(key.clone()).or_insert(next);
-        if row == next {
-            self.rows.push((key, 0));
-            self.seen.push(0);
+    /// The sums of the rows of a payload other than 0. A sample counts once for a row.
+    fn sums(
+        &mut self,
+        dictionary: &'a Dictionary,
+        weights: &Weights<'a, '_>,
+        total: i128,
+    ) -> Result<BTreeMap<Key, i128>> {
+        if *self.by == DiffBy::Total {
+            let node = self.nodes.named("total".to_owned());
+            return Ok(BTreeMap::from([(node, total)]));
         }
-        row
-    }
-
-    /// Calls `f` with the value of each distinct key of a sample.
-    fn of(&mut self, entry: &Entry<'_>, sample: &SampleRef<'_>, mut f: impl FnMut(&mut i128)) {
-        self.samples += 1;
-        match self.by {
-            DiffBy::Total => {
-                let row = self.row(("total".to_owned(), String::new()));
-                f(&mut self.rows[row].1);
-            }
-            DiffBy::Attribute(key) => {
-                let own = entry.dictionary().resolve(sample.attributes);
-                let found = own.iter().find(|attribute| attribute.key == key);
-                let text = found.map(|of| format!("{}{}", of.value, of.unit)).unwrap_or_default();
-                let row = self.row((text, String::new()));
-                f(&mut self.rows[row].1);
-            }
-            DiffBy::Stack => {
-                let row = self.stack(sample.stack);
-                f(&mut self.rows[row].1);
-            }
-            _ => {
-                for &location in self.dictionary.stack(sample.stack) {
-                    self.fill(location);
-                    for row in self.locations[location.row()].iter().flatten() {
-                        if std::mem::replace(&mut self.seen[*row], self.samples) != self.samples {
-                            f(&mut self.rows[*row].1);
-                        }
-                    }
+        let frames = self.nodes.frames(dictionary, Rules::of_diff(self.frames, self.rename));
+        let mut rows = BTreeMap::new();
+        if *self.by == DiffBy::Stack {
+            for (stack, (value, _)) in dictionary.stacks().rows().zip(&weights.stacks) {
+                if *value != 0 {
+                    let node = self.stack(stack, &frames)?;
+                    *rows.entry(node).or_default() += value;
                 }
             }
+        } else {
+            let values = Values::new(dictionary, &self.nodes, &frames, weights);
+            rows.extend((0..).zip(values.cum));
         }
+        rows.retain(|_, value: &mut i128| *value != 0);
+        Ok(rows)
     }
 
-    /// Finds the keys of a location, once.
-    fn fill(&mut self, location: LocationId) {
-        if self.locations[location.row()].is_some() {
-            return;
+    /// The row of a stack: the names of its functions, the root first.
+    fn stack(&mut self, stack: &[LocationId], frames: &Frames) -> Result<Key> {
+        let nodes = stack.iter().flat_map(|location| frames.of(*location)).rev();
+        let mut name = String::new();
+        for (at, node) in nodes.enumerate() {
+            let frame = self.nodes.name(*node);
+            self.bytes += frame.len() as u64 + 1;
+            self.limit.check(self.bytes)?;
+            name.extend((at > 0).then_some(';'));
+            name += &escape::folded(&frame);
         }
-        let mut rows = Vec::new();
-        for frame in self.dictionary.location_frames(location) {
-            let name = match frame.name() {
-                "" => Cow::Owned(frame.to_string()),
-                name => self.renamed(name),
-            };
-            let file = frame.filename().to_owned();
-            let key = match self.by {
-                DiffBy::File => (file, String::new()),
-                DiffBy::Line => (format!("{name}:{}", frame.line()), file),
-                DiffBy::Mapping => (frame.mapping_filename().to_owned(), String::new()),
-                _ => (name.into_owned(), file),
-            };
-            rows.push(self.row(key));
-        }
-        self.locations[location.row()] = Some(rows);
+        Ok(self.nodes.named(name))
     }
+}
 
-    fn renamed(&self, name: &'a str) -> Cow<'a, str> {
-        let renamed = self.rename.and_then(|rename| rename(name));
-        renamed.map_or(Cow::Borrowed(name), Cow::Owned)
-    }
-
-    /// The row of a stack by the names of its functions, the root first.
-    fn stack(&mut self, stack: StackId) -> usize {
-        if let Some(row) = self.stacks[stack.row()] {
-            return row;
-        }
-        let frames = self.dictionary.frames(stack).rev().map(|frame| match frame.name() {
-            "" => frame.to_string(),
-            name => self.renamed(name).into_owned(),
-        });
-        let text = frames.collect::<Vec<_>>().join(";");
-        let row = self.row((text, String::new()));
-        self.stacks[stack.row()] = Some(row);
-        row
-    }
+/// The limit on the names of a comparison: as given, or the default one of all payloads together.
+pub(super) fn limit_of(limit: Option<OutputLimit>, sides: [&[&Profiles]; 2]) -> OutputLimit {
+    let all = sides.into_iter().flatten();
+    let limits = all.map(|profiles| WriteOptions::default().output_limit(profiles));
+    limit
+        .or_else(|| limits.reduce(OutputLimit::and))
+        .unwrap_or_else(|| WriteOptions::default().output_limit(&Profiles::default()))
 }

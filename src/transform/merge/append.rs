@@ -69,10 +69,13 @@ impl Merger {
         for (group, later) in groups.iter().zip(&later.groups) {
             let Agreed { value, conflict, unset } = later.column;
             let value = value.map(|(leader, column)| (groups[leader], column));
-            self.groups[*group].column.append(Agreed { value, conflict, unset });
+            let ours = &mut self.groups[*group];
+            ours.column.append(Agreed { value, conflict, unset });
+            ours.ordinal = ours.ordinal.max(later.ordinal);
         }
         // Last, because `append_group` counts profiles that stay apart from the inputs so far.
         self.inputs += later.inputs;
+        self.payloads += later.payloads;
         Ok(())
     }
 
@@ -96,13 +99,14 @@ impl Merger {
             ..*key
         };
         let row = self.group(&key, key.shape);
-        let Self { groups, interner, options, rows: total, .. } = self;
+        let Self { groups, interner, options, rows: total, payloads, .. } = self;
+        let payloads = *payloads;
         let ours = &mut groups[row];
         let latest =
             |group: &Header| group.tracks.values().filter_map(|track| Some(track.times?.1)).max();
         // Before the headers are joined, which hides the difference.
         let is_latest = latest(header) >= latest(&ours.header);
-        ours.header.append(header, Some(remap), |place| places[place as usize]);
+        ours.header.append(header, Some(remap), |place| places[place as usize], payloads);
         let (columns, mut set) = (key.types.len().max(1), Vec::new());
         let is_combined = !rows.seen.is_empty();
         let mut rows_here = Vec::with_capacity(rows.len());

@@ -15,13 +15,13 @@ use crate::model::profile::ValueType;
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::samples::Identity;
 use crate::transform::merge::merger::Group;
-use crate::transform::merge::options::{Columns, Combine};
+use crate::transform::merge::options::{Columns, Combine, MergeOptions};
 use crate::transform::merge::rows::{Rows, Snapshot};
-use crate::transform::units::{Family, family, is_ambiguous};
+use crate::units::{Dimension, Unit, is_ambiguous};
 
-/// The identity of a sample type: the name, the unit's family or the unit, the temporality, and which
+/// The identity of a sample type: the name, the unit's dimension or the unit, the temporality, and which
 /// sample type of that kind in the profile it is.
-type Kind = (StringId, Result<Family, StringId>, Option<i32>, usize);
+type Kind = (StringId, Result<Dimension, StringId>, Option<i32>, usize);
 
 /// Sample types that form one merged profile.
 pub(super) struct Class {
@@ -34,8 +34,19 @@ pub(super) struct Class {
 pub(super) struct Member {
     /// Its position among the groups that differ in sample types only.
     pub(super) group: usize,
-    /// For each sample type of the class the column of the group and the factor of its values.
-    pub(super) columns: Vec<Option<(usize, i64)>>,
+    /// The sample types of the class that the group has, ascending. The others are not stored, because many groups
+    /// may have one of many types each.
+    pub(super) columns: Vec<Column>,
+}
+
+/// A sample type of a class in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    /// The column of the class.
+    pub(super) of_class: usize,
+    /// The column of the group, and the factor of its values.
+    pub(super) of_group: usize,
+    pub(super) factor: i128,
 }
 
 impl Member {
@@ -43,15 +54,34 @@ impl Member {
     fn is_whole(&self, group: &Group) -> bool {
         let columns = self.columns.iter().enumerate();
         self.columns.len() == group.key.types.len().max(1)
-            && columns.into_iter().all(|(at, column)| *column == Some((at, 1)))
+            && columns
+                .into_iter()
+                .all(|(at, column)| *column == Column { of_class: at, of_group: at, factor: 1 })
     }
+}
+
+/// For each group the group that leads its pprof file: the first of the groups that were columns of one file and have the
+/// same samples, or the group itself.
+pub(super) fn blocks(groups: &[Group]) -> Vec<usize> {
+    let by_row: BTreeMap<usize, usize> =
+        groups.iter().enumerate().map(|(at, group)| (group.row, at)).collect();
+    let leader = |(at, group): (usize, &Group)| {
+        let leader = group.column.all().and_then(|(leader, _)| by_row.get(leader).copied());
+        let is_column = |leader: &usize| {
+            let (ours, theirs) = (&group.rows, &groups[*leader].rows);
+            group.key.types.len() == 1 && ours.points.is_empty() && ours.samples == theirs.samples
+        };
+        leader.filter(is_column).unwrap_or(at)
+    };
+    groups.iter().enumerate().map(leader).collect()
 }
 
 /// Divides the sample types of groups into merged profiles. Units such as `kBy` and `KiB`, of which neither is a
 /// multiple of the other, become `bytes`.
 pub(super) fn classes(
     groups: &[Group],
-    rule: Columns,
+    blocks: &[usize],
+    options: &MergeOptions,
     bytes: StringId,
     dictionary: &Dictionary,
     losses: &mut Losses,
@@ -71,7 +101,7 @@ pub(super) fn classes(
         }
     }
     let mut classes: Vec<Vec<usize>> = Vec::new();
-    match rule {
+    match options.columns {
         Columns::ZeroFill => classes.push((0..kinds.len()).collect()),
         Columns::Intersect => {
             let (kept, dropped): (Vec<_>, _) =
@@ -81,18 +111,77 @@ pub(super) fn classes(
             }
             classes.extend((!kept.is_empty()).then_some(kept));
         }
-        Columns::Apart => {
-            let mut by_groups: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-            for (kind, columns) in columns.iter().enumerate() {
-                let members = columns.iter().map(|(group, _)| *group).collect();
-                let class = *by_groups.entry(members).or_insert(classes.len());
-                classes.resize(classes.len().max(class + 1), Vec::new());
-                classes[class].push(kind);
-            }
-        }
+        Columns::Apart => classes.extend(apart(groups, blocks, &columns)),
+    }
+    let lists = lists(groups, blocks, &columns);
+    for class in &mut classes {
+        sort_types(class, &lists, &kinds, options.canonical, dictionary);
     }
     let class = |kinds: Vec<usize>| class(groups, &kinds, &columns, bytes, dictionary, losses);
     classes.into_iter().map(class).collect()
+}
+
+/// Sample types of the same inputs, by type. They become one profile only if some input has them in one profile.
+fn apart(groups: &[Group], blocks: &[usize], columns: &[Vec<(usize, usize)>]) -> Vec<Vec<usize>> {
+    let mut index: BTreeMap<(BTreeSet<usize>, Option<usize>), usize> = BTreeMap::new();
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    for (kind, columns) in columns.iter().enumerate() {
+        let members: BTreeSet<usize> = columns.iter().map(|(group, _)| blocks[*group]).collect();
+        let is_joined = columns.iter().any(|(group, _)| groups[*group].key.types.len() > 1);
+        let key = (members, (!is_joined).then_some(kind));
+        let class = *index.entry(key).or_insert(classes.len());
+        classes.resize(classes.len().max(class + 1), Vec::new());
+        classes[class].push(kind);
+    }
+    classes
+}
+
+/// The sample types of each pprof file among the inputs, in the order of its columns.
+fn lists(groups: &[Group], blocks: &[usize], columns: &[Vec<(usize, usize)>]) -> Vec<Vec<usize>> {
+    let mut lists: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    for (kind, columns) in columns.iter().enumerate() {
+        for (group, column) in columns {
+            let of_block =
+                groups[*group].column.all().filter(|_| groups[*group].key.types.len() == 1);
+            let column = of_block.map_or(*column, |(_, column)| *column);
+            lists.entry(blocks[*group]).or_default().push((column, kind));
+        }
+    }
+    let sorted = |mut list: Vec<(usize, usize)>| {
+        list.sort_unstable();
+        list.into_iter().map(|(_, kind)| kind).collect()
+    };
+    lists.into_values().map(sorted).collect()
+}
+
+/// Puts the sample types of a class into the order of the inputs: of the first, then what the others have in addition.
+/// A canonical merge sorts by name unless all inputs agree, so that the result does not depend on their order.
+fn sort_types(
+    class: &mut [usize],
+    lists: &[Vec<usize>],
+    kinds: &[Kind],
+    is_canonical: bool,
+    dictionary: &Dictionary,
+) {
+    let in_class: BTreeSet<usize> = class.iter().copied().collect();
+    let own = |list: &Vec<usize>| -> Vec<usize> {
+        list.iter().copied().filter(|kind| in_class.contains(kind)).collect()
+    };
+    let lists: Vec<Vec<usize>> = lists.iter().map(own).filter(|list| !list.is_empty()).collect();
+    if is_canonical && lists.windows(2).any(|pair| pair[0] != pair[1]) {
+        class.sort_by_key(|kind| {
+            let (name, unit, temporality, nth) = kinds[*kind];
+            let text = |id| dictionary.text(id);
+            (text(name), unit.map_err(text), temporality, nth)
+        });
+        return;
+    }
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    for kind in lists.into_iter().flatten() {
+        let next = places.len();
+        places.entry(kind).or_insert(next);
+    }
+    class.sort_by_key(|kind| places.get(kind).copied());
 }
 
 fn kinds_of(group: &Group, dictionary: &Dictionary) -> Vec<Kind> {
@@ -100,15 +189,15 @@ fn kinds_of(group: &Group, dictionary: &Dictionary) -> Vec<Kind> {
         [] => &[ValueType::default()],
         types => types,
     };
-    let mut kinds: Vec<Kind> = Vec::with_capacity(types.len());
-    for of in types {
-        let unit = family(dictionary.text(of.unit)).map_or(Err(of.unit), |(family, _)| Ok(family));
+    let mut counts = BTreeMap::new();
+    let kind = |of: &ValueType| {
+        let unit = Unit::of(dictionary.text(of.unit)).map(Unit::dimension).ok_or(of.unit);
         let temporality = of.temporality.map(|temporality| temporality.0);
-        let same = |kind: &&Kind| (kind.0, kind.1, kind.2) == (of.name, unit, temporality);
-        let earlier = kinds.iter().filter(same).count();
-        kinds.push((of.name, unit, temporality, earlier));
-    }
-    kinds
+        let count = counts.entry((of.name, unit, temporality)).or_insert(0);
+        *count += 1;
+        (of.name, unit, temporality, *count - 1)
+    };
+    types.iter().map(kind).collect()
 }
 
 fn report_dropped(
@@ -147,18 +236,18 @@ fn class(
         let all = kinds.iter().flat_map(|kind| columns[*kind].iter().map(|(group, _)| *group));
         all.collect::<BTreeSet<_>>().into_iter().collect()
     };
-    let member = |group: &usize| Member { group: *group, columns: vec![None; kinds.len()] };
+    let member = |group: &usize| Member { group: *group, columns: Vec::new() };
     let mut members: Vec<Member> = members.iter().map(member).collect();
     let mut types = Vec::with_capacity(kinds.len());
     for (at, kind) in kinds.iter().enumerate() {
         let of = |group: usize, column: usize| {
             groups[group].key.types.get(column).copied().unwrap_or_default()
         };
-        let factor =
-            |of: ValueType| family(dictionary.text(of.unit)).map_or(1, |(_, factor)| factor);
+        let factor = |of: ValueType| Unit::of(dictionary.text(of.unit)).map_or(1, Unit::factor);
         let mut all = columns[*kind].iter().map(|(group, column)| of(*group, *column));
         // The text decides between spellings of one unit, whatever the order of inputs.
-        let finest = all.clone().min_by_key(|of| (factor(*of), dictionary.text(of.unit)));
+        let text = |of: &ValueType| dictionary.text(of.unit);
+        let finest = all.clone().min_by_key(|of| (factor(*of), text(of).is_empty(), text(of)));
         let Some(mut finest) = finest else { continue };
         if all.any(|of| factor(of) % factor(finest) != 0) {
             finest.unit = bytes;
@@ -171,7 +260,8 @@ fn class(
             }
             // Members are sorted, because they come from an ordered set.
             if let Ok(row) = members.binary_search_by_key(group, |member| member.group) {
-                members[row].columns[at] = Some((*column, factor(theirs) / factor(finest)));
+                let factor = factor(theirs) / factor(finest);
+                members[row].columns.push(Column { of_class: at, of_group: *column, factor });
             }
         }
     }
@@ -197,15 +287,15 @@ pub(super) fn rows_of(
             return Ok(std::mem::take(&mut group.rows));
         }
     }
-    let mut copy = Copy { class, combine, interner, merged: Rows::default(), total: 0 };
+    let merged = Rows::default();
+    let mut copy = Copy { class, combine, interner, merged, total: 0, filled: Vec::new() };
     for member in &class.members {
         let group = &groups[member.group];
         let places = copy.sums(member, group)?;
         copy.points(member, group, &places)?;
-        let missing = member.columns.iter().filter(|column| column.is_none()).count();
-        let missing = (missing * group.rows.len()) as u64;
-        losses.add_many(losses::COLUMNS_ZERO_FILLED, missing, String::new);
     }
+    let missing = copy.filled.iter().filter(|is_filled| !**is_filled).count();
+    losses.add_many(losses::COLUMNS_ZERO_FILLED, missing as u64, String::new);
     Ok(copy.merged)
 }
 
@@ -217,6 +307,8 @@ struct Copy<'a> {
     merged: Rows,
     /// Rows of `merged`.
     total: usize,
+    /// By sum of `merged`, whether some input has a value.
+    filled: Vec<bool>,
 }
 
 impl Copy<'_> {
@@ -239,11 +331,12 @@ impl Copy<'_> {
             let identity = Identity::of(&rows.samples, row);
             let at = self.merged.row(self.interner, &mut self.total, identity, id, ours)?;
             places.push(Some(at));
-            let sums = self.merged.sums[at * ours..].iter_mut().zip(&member.columns);
-            for (sum, (column, factor)) in sums.filter_map(|(sum, of)| Some((sum, (*of)?))) {
-                let value = rows.sums[row * theirs + column] * i128::from(factor);
-                let rule = header.snapshots.get(column).and_then(rule);
-                *sum += match rule {
+            self.filled.resize(self.merged.sums.len(), false);
+            for Column { of_class, of_group, factor } in &member.columns {
+                self.filled[at * ours + of_class] = true;
+                let value = rows.sums[row * theirs + of_group] * factor;
+                let rule = header.snapshots.get(*of_group).and_then(rule);
+                self.merged.sums[at * ours + of_class] += match rule {
                     Some(Combine::Last) if is_stale => 0,
                     Some(Combine::Mean) => mean(value, snapshots.into()),
                     _ => value,
@@ -254,12 +347,12 @@ impl Copy<'_> {
     }
 
     fn points(&mut self, member: &Member, group: &Group, places: &[Option<usize>]) -> Result<()> {
-        let column = member.columns.first().copied().flatten();
-        let factor = column.map_or(1, |(_, factor)| factor);
+        let column = member.columns.first().filter(|column| column.of_class == 0);
+        let factor = column.map_or(1, |column| column.factor);
         for (at, (row, time)) in group.rows.points.iter().enumerate() {
             let Some(place) = places[*row as usize] else { continue };
             let value = group.rows.point_values.get(at);
-            let converted = value.map(|value| i128::from(*value) * i128::from(factor));
+            let converted = value.map(|value| i128::from(*value) * factor);
             let stack = self.merged.samples.stacks[place];
             let dictionary = &self.interner.dictionary;
             let value = converted.map(|value| narrow(value, self.class, 0, stack, dictionary));

@@ -1,5 +1,6 @@
 //! The merged profiles of groups.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use foldhash::fast::RandomState;
@@ -16,26 +17,30 @@ use crate::model::samples::Samples;
 use crate::model::value::{KeyValue, Value};
 use crate::model::{Profiles, ResourceProfiles};
 use crate::semconv;
+use crate::tables::profile::covered::Covered;
 use crate::tables::rows::compact::compact;
 use crate::tables::rows::merge::Remap;
 use crate::tables::rows::places::{hash_place, same_place};
 use crate::transform::canonical::canonical;
-use crate::transform::merge::columns::{Class, classes, narrow, rows_of};
+use crate::transform::merge::columns::{Class, Column, blocks, classes, narrow, rows_of};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
-use crate::transform::merge::options::{Combine, Merged, Snapshots};
+use crate::transform::merge::options::{Columns, Combine, Merged, Snapshots};
 use crate::transform::merge::places::place_of;
 use crate::transform::merge::rows::{Rows, SampleKind, Snapshot};
+use crate::transform::merge::sample_types::{
+    Done, compare_texts, lacks_order, order, period_identity, scope_default,
+};
 
-/// A merged profile.
-struct Done {
-    profile: Profile,
-    /// The time it covers.
-    covered: i128,
-    /// The groups that it is made of.
-    groups: Vec<usize>,
-    /// The group of the first column of the same pprof, and which column it was.
-    column: Option<(usize, usize)>,
+/// The period that all groups have, in the finest unit; `None` if they differ.
+fn period(groups: &[Group], dictionary: &Dictionary) -> Option<(ValueType, i64)> {
+    let identity = |group: &Group| period_identity(&group.key, dictionary);
+    let first = identity(groups.first()?);
+    if groups.iter().any(|group| identity(group) != first) {
+        return None;
+    }
+    let periods = groups.iter().map(|group| (group.key.period_type, group.key.period));
+    periods.min_by_key(|(of, period)| (Reverse(*period), dictionary.text(of.unit)))
 }
 
 impl Merger {
@@ -52,6 +57,7 @@ impl Merger {
             let dictionary = &self.interner.dictionary;
             self.losses.add(losses::MAPPING_REBASED, || dictionary.text(name).to_owned());
         }
+        self.interner.budget.hold_to_inputs();
         let groups = std::mem::take(&mut self.groups);
         let mut profiles: Vec<Vec<Done>> = Vec::new();
         profiles.resize_with(self.places.rows().len(), Vec::new);
@@ -60,38 +66,40 @@ impl Merger {
             let merged = self.merge_family(family, &mut snapshots)?;
             profiles[place as usize].extend(merged);
         }
-        let (resources, mut covered_nanos) = self.assemble(profiles);
+        let (resources, mut covered) = self.assemble(profiles);
         let Self { interner, losses, options, inputs, main, mains, .. } = self;
         let mut profiles = Profiles { dictionary: interner.dictionary, resources };
         // The first mapping of a payload is the main binary, whether or not a location refers to it.
         let main = if options.canonical { least(mains, &profiles.dictionary) } else { main };
         if options.canonical {
-            canonical(&mut profiles, main, &mut covered_nanos);
+            canonical(&mut profiles, main, &mut covered);
         } else {
             let mut kept = Remap::default();
             kept.0[MappingId::TABLE] = vec![main.number()];
             compact(&mut profiles, &[kept]);
         }
-        Ok(Merged { profiles, losses, covered_nanos, snapshots, inputs })
+        Ok(Merged { profiles, losses, covered, snapshots, inputs })
     }
 
     /// Groups that differ in sample types only, with their place, in the order of their first profile.
     fn families(&self, groups: Vec<Group>) -> Vec<(u32, Vec<Group>)> {
+        let dictionary = &self.interner.dictionary;
         let blank = |group: &Group, shape| {
-            let (key, types) = (&group.key, Vec::new());
-            let place = self.places.merged(key.place);
-            let mut key = Key { place, types, shape, attributes: key.attributes.clone(), ..*key };
-            if self.options.join_periods {
-                (key.period_type, key.period) = (ValueType::default(), 0);
-            }
-            key
+            let (key, (types, period_type)) = (&group.key, Default::default());
+            let (place, attributes) = (self.places.merged(key.place), key.attributes.clone());
+            let period = (!self.options.join_periods).then(|| period_identity(key, dictionary));
+            // Profiles of one input that do not fit into one pprof stay apart, as in a conversion.
+            let fills = self.options.columns == Columns::ZeroFill;
+            let ordinal = if fills { group.ordinal } else { 0 };
+            let key = Key { place, types, shape, attributes, period_type, period: 0, ..*key };
+            (key, period, ordinal)
         };
         // Profiles without samples have no shape: they go to others of their identity.
-        let mut shapes: HashMap<Key, SampleKind, RandomState> = HashMap::default();
+        let mut shapes: HashMap<_, SampleKind, RandomState> = HashMap::default();
         for group in groups.iter().filter(|group| group.rows.len() > 0) {
             shapes.entry(blank(group, SampleKind::Totals)).or_insert(group.key.shape);
         }
-        let mut index: HashMap<Key, usize, RandomState> = HashMap::default();
+        let mut index: HashMap<_, usize, RandomState> = HashMap::default();
         let mut families: Vec<(u32, Vec<Group>)> = Vec::new();
         for group in groups {
             let is_empty = group.rows.len() == 0;
@@ -101,7 +109,7 @@ impl Merger {
             }
             let found = shapes.get(&blank(&group, SampleKind::Totals)).filter(|_| is_empty);
             let key = blank(&group, found.copied().unwrap_or(group.key.shape));
-            let place = key.place;
+            let place = key.0.place;
             let family = *index.entry(key).or_insert(families.len());
             families.resize_with(families.len().max(family + 1), || (place, Vec::new()));
             families[family].1.push(group);
@@ -115,39 +123,51 @@ impl Merger {
         snapshots: &mut Vec<Snapshots>,
     ) -> Result<Vec<Done>> {
         let bytes = self.interner.string(b"By")?;
+        let blocks = blocks(&groups);
         let Self { interner, losses, options, .. } = self;
-        let classes = classes(&groups, options.columns, bytes, &interner.dictionary, losses);
+        let dictionary = &interner.dictionary;
+        let classes = classes(&groups, &blocks, options, bytes, dictionary, losses);
         if classes.is_empty() {
             return Err(Error::new(
                 ErrorKind::Unrepresentable,
                 "no sample type is common to all profiles: merge them without --intersect",
             ));
         }
+        // Once for all classes: there may be one for each group.
+        let period = period(&groups, dictionary);
         let mut merged = Vec::with_capacity(classes.len());
         for class in classes {
             let mut header = Header::default();
-            for member in &class.members {
-                header.append(&groups[member.group].header, None, |place| place);
+            // The columns of one pprof are one input.
+            let mut seen = BTreeSet::new();
+            let mut first: Vec<usize> = class.members.iter().map(|member| member.group).collect();
+            first.retain(|group| seen.insert(blocks[*group]));
+            for group in &first {
+                header.append(&groups[*group].header, None, |place| place, 0);
             }
             let Self { interner, losses, options, .. } = self;
+            // Profiles without samples have no shape.
+            let mut members = class.members.iter().map(|member| &groups[member.group]);
+            let shape = members.find(|group| group.rows.len() > 0).unwrap_or(&groups[0]).key.shape;
             let mut rows = rows_of(&class, &mut groups, options.combine, interner, losses)?;
             if options.drop_zero {
                 self.drop_zero(&mut rows, class.types.len());
             }
             self.report_snapshots(&class, &groups, &rows, snapshots);
             let has_types = class.members.iter().any(|of| !groups[of.group].key.types.is_empty());
-            let mut profile = self.header(&groups, &header, merged.is_empty())?;
-            profile.samples = self.samples(rows, &groups[class.members[0].group], &class)?;
+            let mut profile = self.header(&groups[0].key, period, &header, merged.is_empty())?;
+            profile.samples = self.samples(rows, shape, &class)?;
+            let first: Vec<&Group> = first.iter().map(|group| &groups[*group]).collect();
+            self.set_default(&mut profile, &header, &first, &class);
             if has_types {
                 profile.sample_types = class.types;
             }
-            let covered = header.tracks.values().map(|track| track.covered()).sum();
+            let mut covered = Covered::default();
+            header.tracks.values().for_each(|track| covered.join(&track.covered));
             let members = class.members.iter().map(|member| &groups[member.group]);
-            let column = members.clone().find_map(|group| group.column.all().copied());
-            let column = column
-                .filter(|_| members.clone().all(|group| group.column.all().copied() == column));
+            let columns = members.clone().map(|group| group.column.all().copied()).collect();
             let groups = members.map(|group| group.row).collect();
-            merged.push(Done { profile, covered, groups, column });
+            merged.push(Done { profile, covered, groups, columns });
         }
         Ok(merged)
     }
@@ -172,20 +192,23 @@ impl Merger {
         snapshots: &mut Vec<Snapshots>,
     ) {
         let dictionary = &self.interner.dictionary;
-        for (at, of) in class.types.iter().enumerate() {
-            let (mut count, mut last, mut several) = (0, 0, false);
-            for member in &class.members {
-                let Some((column, factor)) = member.columns[at] else { continue };
-                let header = &groups[member.group].header;
-                if header.snapshots.get(column).is_none_or(|of| *of == Snapshot::No) {
+        // By sample type: the number of snapshots, the latest value, and whether there are several times.
+        let mut found = vec![(0, 0, false); class.types.len()];
+        for member in &class.members {
+            let header = &groups[member.group].header;
+            for Column { of_class, of_group, factor } in &member.columns {
+                if header.snapshots.get(*of_group).is_none_or(|of| *of == Snapshot::No) {
                     continue;
                 }
+                let (count, last, several) = &mut found[*of_class];
                 for track in header.tracks.values() {
-                    count += u64::from(track.snapshots);
-                    last += track.last.get(column).unwrap_or(&0) * i128::from(factor);
-                    several |= track.times.is_some_and(|(first, last)| first != last);
+                    *count += u64::from(track.snapshots);
+                    *last += track.last.get(*of_group).unwrap_or(&0) * factor;
+                    *several |= track.times.is_some_and(|(first, last)| first != last);
                 }
             }
+        }
+        for (at, (of, (count, last, several))) in class.types.iter().zip(found).enumerate() {
             if several {
                 let [sample_type, unit] =
                     [of.name, of.unit].map(|id| dictionary.text(id).to_owned());
@@ -199,18 +222,23 @@ impl Merger {
     }
 
     /// A profile without samples. Only the `first` of a family keeps its id and original payload.
-    fn header(&mut self, groups: &[Group], header: &Header, first: bool) -> Result<Profile> {
-        let key = &groups[0].key;
+    fn header(
+        &mut self,
+        key: &Key,
+        period: Option<(ValueType, i64)>,
+        header: &Header,
+        first: bool,
+    ) -> Result<Profile> {
         let mut profile = Profile::default();
-        (profile.period_type, profile.period) = (key.period_type, key.period);
-        let period = |group: &Group| (group.key.period_type, group.key.period);
-        if groups.iter().any(|group| period(group) != period(&groups[0])) {
-            (profile.period_type, profile.period) = Default::default();
-            self.losses.add(losses::PERIOD_DROPPED, String::new);
+        match period {
+            Some(period) => (profile.period_type, profile.period) = period,
+            None => self.losses.add(losses::PERIOD_DROPPED, String::new),
         }
         let (start, end) = header.span.unwrap_or_default();
         profile.time_unix_nano = start;
         profile.duration_nanos = match header.unplaced {
+            // Snapshots at several times cover no time.
+            _ if header.durations == 0 => 0,
             _ if self.options.sum_durations => header.durations,
             Some(longest) if header.span.is_some() => longest.max(end - start),
             Some(longest) => longest,
@@ -230,8 +258,6 @@ impl Merger {
             self.losses.add_many(losses::ORIGINAL_DROPPED, header.originals, String::new);
         }
         profile.dropped_attributes_count = if first { header.dropped_attributes } else { 0 };
-        profile.default_sample_type = header.default.one().copied().unwrap_or_default();
-        self.losses.add_many(losses::DEFAULT_DROPPED, header.default.conflict.into(), String::new);
         profile.in_order = header.in_order;
         if header.inputs == 1 {
             profile.event_form = header.event_form.clone();
@@ -249,7 +275,12 @@ impl Merger {
 
     /// Adds the attributes that are fields.
     fn put_fields(&mut self, header: &Header, attributes: &mut Vec<AttributeId>) -> Result<()> {
-        let comments = match &header.comments[..] {
+        let mut comments = header.comments.clone();
+        if self.options.canonical {
+            let dictionary = &self.interner.dictionary;
+            comments.sort_by(|a, b| compare_texts(a, b, dictionary));
+        }
+        let comments = match &comments[..] {
             [] => None,
             [comment] if !header.listed => Some(comment.clone()),
             comments => Some(Value::Array(comments.into())),
@@ -278,13 +309,12 @@ impl Merger {
     }
 
     /// The samples of a profile: sums in 64 bits, points by time.
-    fn samples(&self, rows: Rows, group: &Group, class: &Class) -> Result<Samples> {
+    fn samples(&self, rows: Rows, shape: SampleKind, class: &Class) -> Result<Samples> {
         // Not 0: a group without sample types has one unnamed column in its class.
         let columns = class.types.len();
         let order = rows.ordered_points();
         let Rows { mut samples, sums, points, point_values, .. } = rows;
         let dictionary = &self.interner.dictionary;
-        let shape = group.key.shape;
         if shape.has_sums() {
             for (at, sum) in sums.iter().enumerate() {
                 let stack = samples.stacks[at / columns];
@@ -309,9 +339,9 @@ impl Merger {
     }
 
     /// Puts profiles under their resources and scopes, and what they cover into the same order.
-    fn assemble(&mut self, profiles: Vec<Vec<Done>>) -> (Vec<ResourceProfiles>, Vec<i128>) {
+    fn assemble(&mut self, profiles: Vec<Vec<Done>>) -> (Vec<ResourceProfiles>, Vec<Covered>) {
         let (mut resources, mut index) =
-            (Vec::<(ResourceProfiles, Vec<i128>)>::new(), RowIndex::default());
+            (Vec::<(ResourceProfiles, Vec<Covered>)>::new(), RowIndex::default());
         let seed = &self.interner.seed;
         for (row, profiles) in profiles.into_iter().enumerate() {
             let place = &self.places.rows()[row];
@@ -329,19 +359,17 @@ impl Merger {
                 resources.push((bare, Vec::new()));
             }
             let (resource, covered) = &mut resources[at as usize];
-            covered.extend(profiles.iter().map(|done| done.covered));
+            covered.extend(profiles.iter().map(|done| done.covered.clone()));
             let order = order(&profiles);
             let Some(mut scope) = place.resource.scopes.first().cloned() else { continue };
             scope.profiles = profiles.into_iter().map(|done| done.profile).collect();
-            scope.scope.attributes.extend(place.default.one().cloned());
-            self.losses.add_many(
-                losses::DEFAULT_DROPPED,
-                place.default.conflict.into(),
-                String::new,
-            );
+            let default = scope_default(place, self.options.canonical, &self.interner.dictionary);
+            scope.scope.attributes.extend(default.cloned());
+            let differ = place.defaults.windows(2).any(|pair| pair[0].value != pair[1].value);
+            self.losses.add_many(losses::DEFAULT_DROPPED, differ.into(), String::new);
             match (place.order_key, order) {
                 (Some(key), Some(value)) => scope.scope.attributes.push(KeyValue { key, value }),
-                (Some(_), None) if !scope.profiles.is_empty() => {
+                (Some(_), None) if lacks_order(&scope.profiles) => {
                     let key = || semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned();
                     self.losses.add(losses::BAD_ORDER, key);
                 }
@@ -362,28 +390,4 @@ fn least(mappings: BTreeSet<MappingId>, dictionary: &Dictionary) -> MappingId {
         (of.memory_start, of.memory_limit, of.file_offset, dictionary.text(of.filename))
     };
     mappings.into_iter().min_by_key(key).unwrap_or_default()
-}
-
-/// The order of sample types of a scope: for each of its profiles the column that it was. `None` if inputs lack it or
-/// contradict each other.
-fn order(profiles: &[Done]) -> Option<Value> {
-    let mut first = HashMap::<usize, usize, RandomState>::default();
-    for (at, done) in profiles.iter().enumerate() {
-        done.groups.iter().for_each(|group| _ = first.entry(*group).or_insert(at));
-    }
-    let key = |done: &Done| {
-        let (leader, column) = done.column?;
-        Some((*first.get(&leader)?, column))
-    };
-    let keys: Vec<(usize, usize)> = profiles.iter().map(key).collect::<Option<_>>()?;
-    let mut sorted: Vec<usize> = (0..keys.len()).collect();
-    sorted.sort_by_key(|at| keys[*at]);
-    if sorted.is_empty() || sorted.windows(2).any(|pair| keys[pair[0]] == keys[pair[1]]) {
-        return None;
-    }
-    let mut columns = vec![Value::Int(0); keys.len()];
-    for (column, at) in (0..).zip(sorted) {
-        columns[at] = Value::Int(column);
-    }
-    Some(Value::Array(columns.into()))
 }

@@ -8,6 +8,7 @@ use crate::model::id::{Id, StringId};
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId, ProfileParts};
 use crate::model::value::Value;
+use crate::tables::profile::covered::Covered;
 use crate::tables::rows::merge::Remap;
 use crate::transform::merge::rows::Snapshot;
 
@@ -64,13 +65,10 @@ pub(super) enum Field {
     DocUrl,
 }
 
-/// The snapshots and times of one resource.
+/// The snapshots and times of one place.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Track {
-    /// Starts and ends of profiles; those that overlap their predecessor are one.
-    pub(super) spans: Vec<(i128, i128)>,
-    /// The sum of the durations whose start is unknown.
-    pub(super) unplaced: i128,
+pub(super) struct Track {
+    pub(super) covered: Covered,
     /// The number of profiles with snapshots.
     pub(super) snapshots: u32,
     /// The times of the first and the last snapshot.
@@ -80,18 +78,6 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    /// Adds a profile; its start is 0 if unknown.
-    pub(crate) fn span(&mut self, start: i128, duration: i128) {
-        match (start, self.spans.last_mut()) {
-            (_, _) if duration <= 0 => {}
-            (0, _) => self.unplaced += duration,
-            (_, Some((first, end))) if *first <= start && start <= *end => {
-                *end = (*end).max(start + duration);
-            }
-            _ => self.spans.push((start, start + duration)),
-        }
-    }
-
     /// Adds a snapshot. Returns whether it is the latest so far.
     pub(super) fn snapshot(&mut self, time: i128, sums: &[i128]) -> bool {
         self.snapshots += 1;
@@ -104,9 +90,8 @@ impl Track {
         is_latest
     }
 
-    fn append(&mut self, other: &Self) {
-        self.spans.extend_from_slice(&other.spans);
-        self.unplaced += other.unplaced;
+    fn append(&mut self, other: &Self, payloads: u64) {
+        self.covered.append(&other.covered, payloads);
         if let Some((first, last)) = other.times {
             let count = self.snapshots + other.snapshots;
             // Two calls extend the range of times by both ends; the count is set afterwards.
@@ -114,18 +99,6 @@ impl Track {
             self.snapshot(last, &other.last);
             self.snapshots = count;
         }
-    }
-
-    /// The time that the profiles cover.
-    pub(crate) fn covered(&self) -> i128 {
-        let mut spans = self.spans.clone();
-        spans.sort_unstable();
-        let (mut covered, mut end) = (self.unplaced, i128::MIN);
-        for (start, until) in spans {
-            covered += (until - start.max(end)).max(0);
-            end = end.max(until);
-        }
-        covered
     }
 }
 
@@ -145,7 +118,11 @@ pub(super) struct Header {
     pub(super) originals: u64,
     pub(super) original: (StringId, LazyBox<Vec<u8>>),
     pub(super) dropped_attributes: u32,
-    pub(super) default: Agreed<StringId>,
+    /// Default sample types, each once, in the order of their first appearance.
+    pub(super) defaults: Vec<StringId>,
+    known_defaults: HashSet<StringId, RandomState>,
+    /// Some profile names no default sample type.
+    pub(super) is_unnamed: bool,
     /// Comments in the order of their first appearance.
     pub(super) comments: Vec<Value>,
     known_comments: HashSet<Value, RandomState>,
@@ -163,9 +140,16 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Adds a profile of a resource, whose ids become those of the merged dictionary. Attributes that are fields
+    /// Adds a profile of a place, whose ids become those of the merged dictionary. Attributes that are fields
     /// follow by [`field`](Self::field). Of a profile that is split into several, only the `first` keeps the id.
-    pub(super) fn add(&mut self, profile: &Profile, remap: &Remap, resource: u32, first: bool) {
+    pub(super) fn add(
+        &mut self,
+        profile: &Profile,
+        remap: &Remap,
+        place: u32,
+        (clock, number): (u128, u64),
+        first: bool,
+    ) {
         // All fields are named, so that a new one does not compile until a rule adds it up.
         let ProfileParts {
             profile_id,
@@ -201,9 +185,17 @@ impl Header {
         if first {
             self.dropped_attributes = self.dropped_attributes.saturating_add(*dropped);
         }
-        self.default.add(remap.id(*default_sample_type).some());
-        self.tracks.entry(resource).or_default().span(start, duration);
+        self.default(remap.id(*default_sample_type));
+        let track = self.tracks.entry(place).or_default();
+        track.covered.add(clock, number, (start, duration));
         self.put_form(1, *in_order, event_form);
+    }
+
+    fn default(&mut self, name: StringId) {
+        self.is_unnamed |= name == StringId::NONE;
+        if name != StringId::NONE && self.known_defaults.insert(name) {
+            self.defaults.push(name);
+        }
     }
 
     fn put_id(&mut self, count: u64, id: ProfileId) {
@@ -264,12 +256,13 @@ impl Header {
     }
 
     /// Adds the header of other profiles, whose ids are those of another dictionary if there is a `remap`; places
-    /// of resources are renumbered by `place`.
+    /// are renumbered by `place`, and their payloads follow so many others.
     pub(super) fn append(
         &mut self,
         other: &Self,
         remap: Option<&Remap>,
         place: impl Fn(u32) -> u32,
+        payloads: u64,
     ) {
         fn id<I: Id>(remap: Option<&Remap>, id: I) -> I {
             remap.map_or(id, |remap| remap.id(id))
@@ -287,9 +280,8 @@ impl Header {
             self.put_original(other.originals, (id(remap, *format), payload.clone()));
         }
         self.dropped_attributes = self.dropped_attributes.saturating_add(other.dropped_attributes);
-        let Agreed { value: default, conflict, unset } = other.default;
-        let default = default.map(|text| id(remap, text));
-        self.default.append(Agreed { value: default, conflict, unset });
+        self.is_unnamed |= other.is_unnamed;
+        other.defaults.iter().for_each(|default| self.default(id(remap, *default)));
         self.listed |= other.listed;
         other.comments.iter().for_each(|comment| self.comment(&value(comment)));
         for (ours, theirs) in self.fields.iter_mut().zip(&other.fields) {
@@ -298,7 +290,7 @@ impl Header {
         }
         self.put_snapshots(&other.snapshots);
         for (resource, track) in &other.tracks {
-            self.tracks.entry(place(*resource)).or_default().append(track);
+            self.tracks.entry(place(*resource)).or_default().append(track, payloads);
         }
         self.clocks |= other.clocks;
         self.put_form(other.inputs, other.in_order, &other.event_form);

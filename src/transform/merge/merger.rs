@@ -10,11 +10,12 @@ use crate::losses::{self, Losses};
 use crate::model::id::{AttributeId, Id, MappingId};
 use crate::model::order::{columns, sample_type_order};
 use crate::model::profile::{AggregationTemporality, Profile, ProfileId, ValueType};
+use crate::model::sample_types::{default_of, scope_default};
 use crate::model::samples::SampleRef;
 use crate::model::{Dictionary, Profiles, ResourceProfiles, ScopeProfiles};
 use crate::semconv;
 use crate::tables::attributes::semantic_attributes::AttributeRoles;
-use crate::tables::profile::columns::{Joined, default_of, scope_default};
+use crate::tables::profile::columns::{Join, Joined, join};
 use crate::tables::profile::fingerprint::Fingerprints;
 use crate::tables::profile::temporality;
 use crate::tables::rows::budget::Full;
@@ -70,6 +71,7 @@ pub struct Merger {
     /// Rows of all groups.
     pub(super) rows: usize,
     pub(super) inputs: u64,
+    pub(super) payloads: u64,
 }
 
 /// The identity of profiles that are added up before [`finish`](Merger::finish), which converts units.
@@ -93,6 +95,8 @@ pub(super) struct Group {
     pub(super) key: Key,
     /// The group of the first column of the same pprof, and which column this group was.
     pub(super) column: Agreed<(usize, usize)>,
+    /// How many pprofs of the same identity precede it in its scope, at most.
+    pub(super) ordinal: usize,
     pub(super) header: Header,
     pub(super) rows: Rows,
 }
@@ -128,6 +132,7 @@ impl Merger {
             mains: BTreeSet::new(),
             rows: 0,
             inputs: 0,
+            payloads: 0,
         }
     }
 
@@ -159,24 +164,57 @@ impl Merger {
                         is_new.then(|| self.add_profile(profile, place, dictionary, &remap));
                     groups.push(group.transpose()?);
                 }
-                self.put_columns(&groups, sample_type_order(scope, dictionary));
+                self.put_columns(&groups, scope, dictionary);
             }
         }
+        self.payloads += 1;
         Ok(())
     }
 
     /// Notes which column of a pprof each group of a scope was.
-    fn put_columns(&mut self, groups: &[Option<usize>], order: Option<Result<Vec<usize>, ()>>) {
+    fn put_columns(
+        &mut self,
+        groups: &[Option<usize>],
+        scope: &ScopeProfiles,
+        dictionary: &Dictionary,
+    ) {
+        let order = sample_type_order(scope, dictionary);
         self.losses.add_many(losses::BAD_ORDER, (order == Some(Err(()))).into(), String::new);
-        let columns = order.and_then(Result::ok).map(|order| columns(&order));
-        for (at, group) in groups.iter().enumerate() {
-            let column = columns.as_ref().and_then(|columns| {
-                let (leader, column) = columns[at];
-                groups[leader].map(|leader| (leader, column))
+        let order = order.and_then(Result::ok).map(|order| {
+            let mut places = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(at, column)| places[*column] = at);
+            (columns(&order), order, places)
+        });
+        let mut counts: HashMap<_, usize, RandomState> = HashMap::default();
+        let mut ordinals: HashMap<usize, usize, RandomState> = HashMap::default();
+        let mut known: HashMap<usize, usize, RandomState> = HashMap::default();
+        // By profile, the first profile of the pprof to which a conversion would write it.
+        let joined = join(scope, dictionary, Join::Compatible, &mut Losses::default());
+        let mut first = Vec::with_capacity(groups.len());
+        for joined in joined {
+            first.extend(std::iter::repeat_n(first.len(), joined.profiles.len()));
+        }
+        for (at, (group, first)) in groups.iter().zip(first).enumerate() {
+            let Some(group) = *group else { continue };
+            // Inputs differ in which column is the first profile, so the profile of the first column leads.
+            let column = order.as_ref().and_then(|(columns, order, places)| {
+                let start = columns[at].0.min(first);
+                groups[places[start]].map(|leader| (leader, order[at] - start))
             });
-            if let Some(group) = group {
-                self.groups[*group].column.add(column);
-            }
+            let Key { period_type, period, attributes, .. } = &self.groups[group].key;
+            // A type that a scope has twice is summed up, and so are the other columns beside it.
+            let ordinal = *ordinals.entry(first).or_insert_with(|| {
+                known.get(&group).copied().unwrap_or_else(|| {
+                    let identity = (*period_type, *period, attributes.clone());
+                    let count = counts.entry(identity).or_default();
+                    *count += 1;
+                    *count - 1
+                })
+            });
+            let ordinal = *known.entry(group).or_insert(ordinal);
+            let of_group = &mut self.groups[group];
+            of_group.column.add(column);
+            of_group.ordinal = of_group.ordinal.max(ordinal);
         }
     }
 
@@ -215,7 +253,8 @@ impl Merger {
         let content = profiles.entries().map(|entry| {
             let profile = Some(entry.profile()).filter(has_id)?;
             let scope = scope_default(entry.scope_profiles(), dictionary);
-            let joined = Joined { profiles: vec![profile], ordered: true, order: None };
+            let profiles = vec![profile];
+            let joined = Joined { profiles, ordered: true, leader: 0, order: None };
             Some(fingerprints.id(&joined, default_of(profile, scope, dictionary)))
         });
         content.collect()
@@ -368,15 +407,16 @@ impl Merger {
             return *group;
         }
         self.index.insert(key.clone(), self.groups.len());
-        let (column, header, rows) = Default::default();
-        self.groups.push(Group { row: self.groups.len(), key, column, header, rows });
+        let (column, ordinal, header, rows) = Default::default();
+        self.groups.push(Group { row: self.groups.len(), key, column, ordinal, header, rows });
         self.groups.len() - 1
     }
 
     fn add_header(&mut self, group: usize, input: &Input<'_>, is_first: bool) {
-        let Self { groups, interner: Interner { dictionary, .. }, .. } = self;
+        let Self { groups, interner: Interner { dictionary, .. }, places, payloads, .. } = self;
         let header = &mut groups[group].header;
-        header.add(input.profile, input.remap, input.place, is_first);
+        let clock = (places.rows()[input.place as usize].clock, *payloads);
+        header.add(input.profile, input.remap, input.place, clock, is_first);
         for field in [Field::DropFrames, Field::KeepFrames, Field::DocUrl] {
             if input.fields.iter().all(|(other, _)| *other != field) {
                 header.lacks(field);

@@ -16,10 +16,12 @@ mod merger;
 mod options;
 mod places;
 mod rows;
-
-pub(super) use header::Track;
+mod sample_types;
+mod snapshots;
 
 pub use delta::{DeltaOptions, delta};
 pub(super) use delta::{Subtract, changes};
 pub use merger::Merger;
 pub use options::{Columns, Combine, MergeOptions, Merged, ResourceKeys, Snapshots};
+pub(super) use places::place_of;
+pub use snapshots::{snapshots, totals};

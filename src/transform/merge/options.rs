@@ -3,6 +3,7 @@
 use crate::limits::{Limits, setters};
 use crate::losses::Losses;
 use crate::model::Profiles;
+use crate::tables::profile::covered::Covered;
 
 /// Options of a [`Merger`](super::Merger). The default adds up equal profiles and keeps everything else.
 ///
@@ -153,10 +154,10 @@ pub struct Merged {
     pub profiles: Profiles,
     /// Data that was dropped, chosen by a rule or converted.
     pub losses: Losses,
-    /// For each of the profiles the time in nanoseconds that its inputs cover: the sum of their durations, where
-    /// overlaps of one resource count once. Rates are relative to it.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::numbers"))]
-    pub covered_nanos: Vec<i128>,
+    /// For each of the profiles the time that its inputs cover, without the gaps between them. Rates are relative to
+    /// it.
+    #[cfg_attr(feature = "serde", serde(rename = "covered_nanos"))]
+    pub covered: Vec<Covered>,
     /// The snapshots that were combined, by sample type.
     pub snapshots: Vec<Snapshots>,
     /// The number of profiles that were added.

@@ -6,10 +6,10 @@ use crate::model::row_index::RowIndex;
 use crate::model::value::KeyValue;
 use crate::model::{ResourceProfiles, ScopeProfiles};
 use crate::semconv::{PPROF_SCOPE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_SAMPLE_TYPE_ORDER};
+use crate::tables::profile::covered::clock_of;
 use crate::tables::rows::merge::Remap;
 use crate::tables::rows::places::{hash_place, same_place};
 use crate::tables::rows::seed::Seed;
-use crate::transform::merge::header::Agreed;
 use crate::transform::merge::options::ResourceKeys;
 
 /// The resources and scopes of all inputs, each once.
@@ -26,16 +26,18 @@ pub(super) struct Place {
     pub(super) resource: ResourceProfiles,
     /// The place that its profiles are merged into: without attributes that do not count.
     pub(super) merged: u32,
+    /// The hash of the resource, whose profiles share a clock.
+    pub(super) clock: u128,
     /// An input contains this place; others are merged places only.
     is_input: bool,
-    /// The default sample type of the scopes, for merged places.
-    pub(super) default: Agreed<KeyValue>,
+    /// The default sample types of the scopes, for merged places.
+    pub(super) defaults: Vec<KeyValue>,
     /// The key of the attribute with the order of sample types, if some scope contains one.
     pub(super) order_key: Option<StringId>,
 }
 
 /// A copy of a resource and one of its scopes without the profiles.
-pub(super) fn place_of(
+pub(in crate::transform) fn place_of(
     resource: &ResourceProfiles,
     scope: Option<&ScopeProfiles>,
 ) -> ResourceProfiles {
@@ -92,6 +94,7 @@ impl Places {
         removed: &mut Vec<StringId>,
     ) {
         let mut place = self.rows[row as usize].resource.clone();
+        self.rows[row as usize].clock = clock_of(&place, dictionary);
         place.resource.attributes.retain(|pair| {
             let keeps = keys.keeps(dictionary.text(pair.key));
             removed.extend((!keeps).then_some(pair.key));
@@ -109,7 +112,7 @@ impl Places {
         self.rows[row as usize].merged = merged;
         let [default, order] = said;
         let merged = &mut self.rows[merged as usize];
-        merged.default.add(default);
+        merged.defaults.extend(default);
         merged.order_key = merged.order_key.or(order.map(|pair| pair.key));
     }
 
@@ -124,8 +127,16 @@ impl Places {
         }
         let row = self.rows.len() as u32;
         self.index.add(hash, row);
-        let (default, order_key) = Default::default();
-        self.rows.push(Place { resource: place, merged: row, is_input: false, default, order_key });
+        let (defaults, order_key) = Default::default();
+        let (clock, is_input) = (0, false);
+        self.rows.push(Place {
+            resource: place,
+            merged: row,
+            clock,
+            is_input,
+            defaults,
+            order_key,
+        });
         row
     }
 

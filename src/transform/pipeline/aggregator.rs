@@ -11,6 +11,16 @@ use crate::transform::pipeline::stage::{Context, Stage, Transformer};
 use crate::transform::pipeline::target::Target;
 
 /// Options of [`Stage::aggregator`].
+///
+/// ```
+/// use otlp_profiles::transform::{AggregatorOptions, Keep};
+///
+/// let pairs = AggregatorOptions::default().size(Some(2)).group_by(Some(vec!["endpoint".to_owned()]));
+/// let minutes = AggregatorOptions::default()
+///     .retention_nanos(Some(60_000_000_000))
+///     .attributes(vec![("thread.name".to_owned(), Keep::Drop)]);
+/// assert_ne!(pairs, minutes);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AggregatorOptions {
@@ -87,20 +97,21 @@ impl Transformer for Aggregator {
         context.losses.merge(&merged.losses);
         let mut items = Item::divide(merged.profiles);
         let are_snapshots = !held.iter().any(Item::has_duration) && held.iter().any(has_totals);
+        let last = held.iter().map(Item::end).max().filter(|_| are_snapshots);
         for item in &mut items {
-            if are_snapshots {
-                last_moment(&mut item.0);
+            if let Some(last) = last {
+                set_time(&mut item.0, last);
             }
-            self.target.apply(&mut item.0, None);
+            self.target.apply(&mut item.0, |_| true);
         }
         Ok(items)
     }
 }
 
 /// Places snapshots at the last of them. A total of a time would be a change.
-fn last_moment(profiles: &mut Profiles) {
+fn set_time(profiles: &mut Profiles, last: i128) {
     let scopes = profiles.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
     for profile in scopes.flat_map(|scope| &mut scope.profiles) {
-        profile.time_unix_nano += std::mem::take(&mut profile.duration_nanos);
+        (profile.time_unix_nano, profile.duration_nanos) = (last, 0);
     }
 }

@@ -9,7 +9,7 @@ use crate::model::profile::AggregationTemporality;
 use crate::transform::arithmetic::{Expression, Sources, derive_types};
 use crate::transform::merge::{Columns, MergeOptions};
 use crate::transform::pipeline::item::Item;
-use crate::transform::pipeline::stage::{Context, Stage, Transformer};
+use crate::transform::pipeline::stage::{Context, Seen, Stage, Transformer};
 use crate::transform::pipeline::target::Target;
 
 /// Losses of a union of sample types of which one leaves.
@@ -23,6 +23,9 @@ struct Arithmetic {
     /// By place, the newest profile of each sample type, and when the place came first.
     held: HashMap<String, (usize, Vec<Item>), RandomState>,
     places: usize,
+    /// The sample types of the expression that have not come.
+    missing: Vec<String>,
+    seen: Seen,
 }
 
 impl Stage {
@@ -59,13 +62,16 @@ impl Stage {
         }
         let [name, unit] = [name, unit].map(str::to_owned);
         let target = Target { rename: None, temporality };
+        let missing = expression.types().into_iter().map(str::to_owned).collect();
         Ok(Self(Box::new(Arithmetic {
+            missing,
             name,
             unit,
             expression,
             target,
             held: HashMap::default(),
             places: 0,
+            seen: Seen::default(),
         })))
     }
 }
@@ -74,6 +80,11 @@ impl Transformer for Arithmetic {
     fn handle(&mut self, item: Item, _context: &mut Context) -> Result<Option<Item>> {
         let Item(mut profiles) = item;
         let wanted = self.expression.types();
+        let missing = &mut self.missing;
+        self.seen.note(&profiles, |name, _| {
+            missing.retain(|of| of != name);
+            missing.is_empty()
+        });
         let mut newest = Vec::new();
         profiles.retain_sample_types(|entry, of| {
             let name = entry.dictionary().text(of.name);
@@ -112,7 +123,7 @@ impl Transformer for Arithmetic {
                 lost.for_each(|loss| losses.add_many(loss.code, loss.count, String::new));
                 let (mut profiles, to) = (merged.profiles, [&*self.name, &*self.unit]);
                 losses.merge(&derive_types(&mut profiles, to, &self.expression, Sources::Drop)?);
-                self.target.apply(&mut profiles, None);
+                self.target.apply(&mut profiles, |_| true);
                 Ok(Item::divide(profiles))
             });
             match result {
@@ -127,6 +138,11 @@ impl Transformer for Arithmetic {
             losses.add_many(losses::DERIVE_UNDEFINED, waiting, || self.name.clone());
         }
         failed.map_or(Ok(computed), Err)
+    }
+
+    fn unmatched(&self) -> Option<String> {
+        let missing = self.missing.join(", ");
+        self.seen.unmatched(&format!("arithmetic found no sample type {missing}"))
     }
 }
 

@@ -97,6 +97,11 @@ impl Pipeline {
         self.flush_at(None);
     }
 
+    /// Returns a sentence for each stage that got profiles, but none with a sample type that it is for.
+    pub fn unmatched(&self) -> Vec<String> {
+        self.stages.iter().filter_map(|stage| stage.0.unmatched()).collect()
+    }
+
     fn flush_at(&mut self, now: Option<i128>) {
         for at in 0..self.stages.len() {
             match self.stages[at].0.flush(now, &mut self.context) {

@@ -1,5 +1,7 @@
 //! Changes since the profile before: as they are, or per second.
 
+use std::collections::BTreeSet;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
@@ -11,11 +13,20 @@ use crate::transform::arithmetic::Expression;
 use crate::transform::kind::{Kind, kind_of};
 use crate::transform::merge::{DeltaOptions, Subtract, changes};
 use crate::transform::pipeline::item::Item;
-use crate::transform::pipeline::stage::{Context, Stage, Transformer};
+use crate::transform::pipeline::stage::{Context, Seen, Stage, Transformer};
 use crate::transform::pipeline::target::{Formula, Target};
 use crate::transform::pipeline::unit_conversion::without_types;
 
 /// Options of [`Stage::rate_of_change`].
+///
+/// ```
+/// use otlp_profiles::transform::{Expression, RateOptions, Stage, Target};
+///
+/// let scale = Expression::parse("100.0 / (10**9 * (attributes.cpu_number or 1))")?;
+/// let percent = RateOptions::default().scale(Some(scale)).max(Some(100.0));
+/// let stage = Stage::rate_of_change(percent, Target::default())?;
+/// # Ok::<(), otlp_profiles::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RateOptions {
@@ -36,6 +47,7 @@ struct Change {
     growth_only: bool,
     rate: Option<RateOptions>,
     target: Target,
+    seen: Seen,
 }
 
 impl Stage {
@@ -48,10 +60,11 @@ impl Stage {
         Self::change(growth_only, None, target)
     }
 
-    /// Replaces all values by their change per second since the profile before.
+    /// Replaces all values by their change per second.
     ///
-    /// The rules of [`delta`](Self::delta) for first, late and reset profiles apply; changes of states may be negative. A
-    /// sample that is gone has no rate. Rates are rounded half away from zero, counted as `value.rounded`: let the scale
+    /// Totals and states change since the profile before, up to the end of the profile; changes such as CPU time are
+    /// divided by the duration of their profile. The rules of [`delta`](Self::delta) for first, late and reset profiles
+    /// apply; changes of states may be negative. A sample that is gone has no rate. Rates are rounded half away from zero, counted as `value.rounded`: let the scale
     /// and the unit leave enough digits. If no time passed the rate is 0. Unless the target says otherwise, `/s` is added
     /// to units, and the temporality is `UNSPECIFIED`.
     ///
@@ -82,16 +95,19 @@ impl Stage {
 
     fn change(growth_only: bool, rate: Option<RateOptions>, target: Target) -> Self {
         let earlier = HashMap::default();
-        Self(Box::new(Change { earlier, growth_only, rate, target }))
+        Self(Box::new(Change { earlier, growth_only, rate, target, seen: Seen::default() }))
     }
 }
 
 impl Transformer for Change {
     fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>> {
         let Context { limits, losses } = context;
-        if self.rate.is_none() && !has_totals(&item) {
+        let duration = item.0.iter().map(|profile| profile.duration_nanos).max().unwrap_or(0);
+        let totals = types_of(&item, Kind::Cumulative);
+        self.seen.note(&item.0, |name, _| totals.contains(name));
+        if self.rate.is_none() && totals.is_empty() {
             let Item(mut profiles) = item;
-            self.target.apply(&mut profiles, None);
+            self.target.apply(&mut profiles, |_| true);
             return Ok(Some(Item(profiles)));
         }
         let identity = item.identity();
@@ -108,26 +124,42 @@ impl Transformer for Change {
         let what = if self.rate.is_some() { Subtract::All } else { Subtract::Totals };
         let options = DeltaOptions::default().growth_only(self.growth_only).limits(Some(*limits));
         let changed = changes(&earlier.0, &item.0, &options, what);
+        let deltas = types_of(&item, Kind::Delta);
         self.earlier.insert(identity, item);
         let changed = changed?;
         losses.merge(&changed.losses);
         let mut profiles = changed.profiles;
         if let Some(RateOptions { scale, max }) = &self.rate {
-            let per_second = if elapsed > 0 { (1_000_000_000, elapsed) } else { (0, 1) };
-            let formula = Formula { scale: scale.as_ref(), fraction: per_second, max: *max };
-            formula.apply(&mut profiles, None, losses)?;
+            let fraction = |name: &str, _unit: &str| {
+                let is_delta = duration > 0 && deltas.contains(name);
+                let nanos = if is_delta { duration } else { elapsed };
+                Some(if nanos > 0 { (1_000_000_000, nanos) } else { (0, 1) })
+            };
+            let formula = Formula { scale: scale.as_ref(), fraction: &fraction, max: *max };
+            formula.apply(&mut profiles, losses)?;
         }
-        self.target.apply(&mut profiles, None);
+        self.target.apply(&mut profiles, |_| true);
         Ok(Some(Item(profiles)))
     }
+
+    fn unmatched(&self) -> Option<String> {
+        let is_delta = self.rate.is_none();
+        is_delta.then(|| self.seen.unmatched("delta found no total since a start")).flatten()
+    }
+}
+
+/// The names of the sample types of a kind.
+fn types_of(item: &Item, wanted: Kind) -> BTreeSet<String> {
+    let dictionary = &item.0.dictionary;
+    let types = item
+        .0
+        .iter()
+        .flat_map(|profile| profile.sample_types.iter().map(|of| (*of, profile.duration_nanos)));
+    let types = types.filter(|(of, duration)| kind_of(*of, *duration, dictionary) == wanted);
+    types.map(|(of, _)| dictionary.text(of.name).to_owned()).collect()
 }
 
 /// Whether some sample type is a total since a start.
 pub(super) fn has_totals(item: &Item) -> bool {
-    let dictionary = &item.0.dictionary;
-    let mut types = item
-        .0
-        .iter()
-        .flat_map(|profile| profile.sample_types.iter().map(|of| (*of, profile.duration_nanos)));
-    types.any(|(of, duration)| kind_of(of, duration, dictionary) == Kind::Cumulative)
+    !types_of(item, Kind::Cumulative).is_empty()
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
-use crate::model::profile::{AggregationTemporality, Profile};
+use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::model::ragged::Ragged;
 use crate::model::value::KeyValue;
 use crate::transform::arithmetic::{Expression, Operands, number, whole};
@@ -55,18 +55,26 @@ impl Target {
         self
     }
 
-    /// Changes the sample types with a unit, or all.
-    pub(super) fn apply(&self, profiles: &mut Profiles, unit: Option<&str>) {
+    /// Returns the new name and unit of a sample type.
+    pub(super) fn renamed(&self, name: &str, unit: &str) -> (String, String) {
+        match &self.rename {
+            Some(rename) => rename(name, unit),
+            None => (name.to_owned(), unit.to_owned()),
+        }
+    }
+
+    /// Changes the sample types with a unit that is wanted.
+    pub(super) fn apply(&self, profiles: &mut Profiles, is_wanted: impl Fn(&str) -> bool) {
         let Profiles { dictionary, resources } = profiles;
         let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
         for profile in scopes.flat_map(|scope| &mut scope.profiles) {
             for of in &mut profile.sample_types {
                 let [name, from] = [of.name, of.unit].map(|id| dictionary.text(id));
-                if unit.is_some_and(|unit| unit != from) {
+                if !is_wanted(from) {
                     continue;
                 }
-                if let Some(rename) = &self.rename {
-                    let (name, unit) = rename(name, from);
+                if self.rename.is_some() {
+                    let (name, unit) = self.renamed(name, from);
                     of.name = dictionary.strings.find_or_push(&name);
                     of.unit = dictionary.strings.find_or_push(&unit);
                 }
@@ -76,31 +84,32 @@ impl Target {
     }
 }
 
+/// Returns the fraction for the name and the unit of a sample type.
+type Fraction<'a> = dyn Fn(&str, &str) -> Option<(i128, i128)> + 'a;
+
 /// How values are computed from others.
 pub(super) struct Formula<'a> {
     /// An expression for the new value, or for a factor. The number 0 changes nothing.
     pub(super) scale: Option<&'a Expression>,
-    /// A fraction that values are multiplied by as well.
-    pub(super) fraction: (i128, i128),
+    /// The fraction that values are multiplied by as well, by the name and the unit of a sample type; `None` leaves it
+    /// unchanged.
+    pub(super) fraction: &'a Fraction<'a>,
     /// The largest value.
     pub(super) max: Option<f64>,
 }
 
 impl Formula<'_> {
-    /// Computes the values of the sample types with a unit, or of all. Drops samples whose values are undefined.
-    pub(super) fn apply(
-        &self,
-        profiles: &mut Profiles,
-        unit: Option<&str>,
-        losses: &mut Losses,
-    ) -> Result<()> {
+    /// Computes the values of all sample types with a fraction. Drops samples whose values are undefined.
+    pub(super) fn apply(&self, profiles: &mut Profiles, losses: &mut Losses) -> Result<()> {
         let Profiles { dictionary, resources } = profiles;
         for resource in resources {
-            let around = &resource.resource.attributes;
-            let around: &[KeyValue] = &around.clone();
-            let scopes = &mut resource.scopes;
-            for profile in scopes.iter_mut().flat_map(|scope| &mut scope.profiles) {
-                self.apply_to(profile, around, unit, dictionary, losses)?;
+            let of_resource = resource.resource.attributes.clone();
+            for scope in &mut resource.scopes {
+                let of_scope = scope.scope.attributes.clone();
+                let around = [&*of_scope, &*of_resource];
+                for profile in &mut scope.profiles {
+                    self.apply_to(profile, around, dictionary, losses)?;
+                }
             }
         }
         Ok(())
@@ -109,30 +118,30 @@ impl Formula<'_> {
     fn apply_to(
         &self,
         profile: &mut Profile,
-        around: &[KeyValue],
-        unit: Option<&str>,
+        around: [&[KeyValue]; 2],
         dictionary: &Dictionary,
         losses: &mut Losses,
     ) -> Result<()> {
         let types = profile.sample_types.iter();
-        let is_wanted = |of| unit.is_none_or(|unit| unit == dictionary.text(of));
-        let wanted: Vec<bool> = types.map(|of| is_wanted(of.unit)).collect();
-        if !wanted.contains(&true) {
+        let fraction =
+            |of: &ValueType| (self.fraction)(dictionary.text(of.name), dictionary.text(of.unit));
+        let fractions: Vec<Option<(i128, i128)>> = types.map(fraction).collect();
+        if fractions.iter().all(Option::is_none) {
             return Ok(());
         }
         count_explicitly(profile);
+        let of_profile = profile.attributes.clone();
         let samples = &mut profile.samples;
         let (mut values, mut kept) = (Ragged::default(), Vec::with_capacity(samples.len()));
         let (mut rounded, mut undefined) = (0, 0);
         for row in 0..samples.len() {
-            let own = samples.attributes.row(row);
+            let own = [samples.attributes.row(row), &of_profile];
             let of_attribute = |key: &str| number(own, around, key, dictionary);
             let mut is_defined = true;
             for (at, value) in samples.values.row(row).iter().enumerate() {
-                let is_wanted = wanted[if wanted.len() == 1 { 0 } else { at }];
-                let new = match is_wanted {
-                    true => self.value(*value, &of_attribute, &mut rounded)?,
-                    false => Some(*value),
+                let new = match fractions[if fractions.len() == 1 { 0 } else { at }] {
+                    Some(fraction) => self.value(*value, fraction, &of_attribute, &mut rounded)?,
+                    None => Some(*value),
                 };
                 is_defined &= new.is_some();
                 values.items.push(new.unwrap_or(0));
@@ -154,10 +163,10 @@ impl Formula<'_> {
     fn value(
         &self,
         value: i64,
+        (numerator, divisor): (i128, i128),
         of_attribute: &dyn Fn(&str) -> Option<f64>,
         rounded: &mut u64,
     ) -> Result<Option<i64>> {
-        let (numerator, divisor) = self.fraction;
         let result = match self.scale {
             None => Ok(1),
             Some(scale) => {

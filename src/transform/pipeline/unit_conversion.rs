@@ -3,20 +3,23 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::transform::arithmetic::Expression;
 use crate::transform::pipeline::item::Item;
-use crate::transform::pipeline::stage::{Context, Stage, Transformer};
+use crate::transform::pipeline::stage::{Context, Seen, Stage, Transformer};
 use crate::transform::pipeline::target::{Formula, Target};
+use crate::units;
 
 struct UnitConversion {
     unit: Option<String>,
     scale: Option<Expression>,
     target: Target,
+    seen: Seen,
 }
 
 impl Stage {
-    /// Converts the values of the sample types with the unit `unit`, or of all.
+    /// Converts the values of the sample types with the unit `unit` in any spelling (`bytes`, `By`), or of all.
     ///
-    /// If `scale` names the `value`, it is the new value; otherwise it is a factor, of which 0 changes nothing. Values are
-    /// rounded half away from zero, counted as `value.rounded`.
+    /// If `scale` names the `value`, it is the new value; otherwise it is a factor, of which 0 changes nothing. Without a
+    /// scale, values are converted to the unit of the target if it measures the same. They are rounded half away from zero,
+    /// counted as `value.rounded`.
     ///
     /// # Errors
     ///
@@ -37,7 +40,7 @@ impl Stage {
     ) -> Result<Self> {
         let scale = scale.filter(|scale| scale.number() != Some(0.0));
         scale.iter().try_for_each(without_types)?;
-        Ok(Self(Box::new(UnitConversion { unit, scale, target })))
+        Ok(Self(Box::new(UnitConversion { unit, scale, target, seen: Seen::default() })))
     }
 }
 
@@ -56,12 +59,27 @@ pub(super) fn without_types(scale: &Expression) -> Result<()> {
 impl Transformer for UnitConversion {
     fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>> {
         let Item(mut profiles) = item;
-        let unit = self.unit.as_deref();
-        if let Some(scale) = &self.scale {
-            let formula = Formula { scale: Some(scale), fraction: (1, 1), max: None };
-            formula.apply(&mut profiles, unit, &mut context.losses)?;
-        }
-        self.target.apply(&mut profiles, unit);
+        let Self { unit, scale, target, seen } = self;
+        let is_wanted = |of: &str| unit.as_deref().is_none_or(|unit| units::is_same(of, unit));
+        let fraction = |name: &str, of: &str| match scale {
+            _ if !is_wanted(of) => None,
+            Some(_) => Some((1, 1)),
+            None => units::conversion(of, &target.renamed(name, of).1).filter(|(by, to)| by != to),
+        };
+        seen.note(&profiles, |name, of| {
+            let renamed = target.renamed(name, of);
+            let changes = scale.is_some() || (&*renamed.0, &*renamed.1) != (name, of);
+            is_wanted(of) && (changes || target.temporality.is_some())
+        });
+        let formula = Formula { scale: scale.as_ref(), fraction: &fraction, max: None };
+        formula.apply(&mut profiles, &mut context.losses)?;
+        target.apply(&mut profiles, is_wanted);
         Ok(Some(Item(profiles)))
+    }
+
+    fn unmatched(&self) -> Option<String> {
+        let unit = self.unit.as_ref().map(|unit| format!(" of the unit {unit}"));
+        let wanted = format!("unit_conversion changed no sample type{}", unit.unwrap_or_default());
+        self.seen.unmatched(&wanted)
     }
 }

@@ -6,10 +6,16 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::look::Labels;
 use crate::losses::{self, Losses};
-use crate::model::profile::Profile;
+use crate::model::id::StringId;
+use crate::model::order::sample_type_order;
+use crate::model::profile::{Profile, ValueType};
+use crate::model::sample_types::scope_default;
 use crate::model::samples::SampleRef;
+use crate::model::value::{KeyValue, Value};
 use crate::model::{Entry, Profiles};
+use crate::semconv::PPROF_SCOPE_DEFAULT_SAMPLE_TYPE;
 use crate::transform::columns::forget_unique;
 use crate::transform::split::piece::{Cutter, Piece, Rows, SampleRanges, places};
 
@@ -24,7 +30,7 @@ pub enum SplitBy {
     SampleType,
     /// A part for each value of the attribute `thread.id`, or `thread.name` of samples without an id.
     Thread,
-    /// A part for each value of an attribute of the sample, its profile, its scope or its resource, in this order.
+    /// A part for each value of an attribute of the sample, its link, its profile, its scope or its resource, in this order.
     Attribute(String),
     /// A part for each window of so many nanoseconds since 1970. A window includes its start and excludes its end.
     ///
@@ -70,7 +76,8 @@ pub fn split(profiles: &Profiles, by: &SplitBy) -> (Vec<Part>, Losses) {
         }
         _ => profiles,
     };
-    let mut parts = Parts { by, names: HashMap::default(), parts: Vec::new() };
+    let (names, labels) = (HashMap::default(), Labels::default());
+    let mut parts = Parts { by, names, parts: Vec::new(), labels };
     let mut losses = Losses::default();
     for (at, entry) in places(profiles).zip(profiles.entries()) {
         parts.assign(at, &entry, &mut losses);
@@ -96,9 +103,10 @@ struct Parts<'a> {
     names: HashMap<String, usize, RandomState>,
     /// The name and the pieces of each part, and which of them begin their profile.
     parts: Vec<(String, Vec<(Piece, bool)>)>,
+    labels: Labels<'a>,
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
     fn part(&mut self, value: &str) -> usize {
         if let Some(part) = self.names.get(value) {
             return *part;
@@ -109,7 +117,7 @@ impl Parts<'_> {
     }
 
     /// Divides a profile.
-    fn assign(&mut self, at: [u32; 3], entry: &Entry<'_>, losses: &mut Losses) {
+    fn assign(&mut self, at: [u32; 3], entry: &Entry<'a>, losses: &mut Losses) {
         let dictionary = entry.dictionary();
         let [resource, scope, _] = at;
         match self.by {
@@ -127,13 +135,8 @@ impl Parts<'_> {
                 let [name, unit] = [kind.name, kind.unit].map(|id| dictionary.text(id));
                 self.whole(at, &format!("{name}.{unit}"));
             }
-            SplitBy::Thread => self.by_sample(at, entry, |sample| {
-                value_of(entry, sample, "thread.id")
-                    .or_else(|| value_of(entry, sample, "thread.name"))
-            }),
-            SplitBy::Attribute(key) => {
-                self.by_sample(at, entry, |sample| value_of(entry, sample, key));
-            }
+            SplitBy::Thread => self.by_attribute(at, entry, &["thread.id", "thread.name"]),
+            SplitBy::Attribute(key) => self.by_attribute(at, entry, &[key]),
             SplitBy::Window(width) => self.by_time(at, entry.profile(), (*width).max(1), losses),
         }
     }
@@ -143,12 +146,15 @@ impl Parts<'_> {
         self.parts[part].1.push((Piece { at, rows: Rows::All, time: None }, true));
     }
 
-    fn by_sample(
-        &mut self,
-        at: [u32; 3],
-        entry: &Entry<'_>,
-        value: impl Fn(&SampleRef<'_>) -> Option<String>,
-    ) {
+    /// Divides by the first of these attributes that a sample has.
+    fn by_attribute(&mut self, at: [u32; 3], entry: &Entry<'a>, keys: &[&str]) {
+        self.labels.enter(entry);
+        let labels = std::mem::take(&mut self.labels);
+        let value = |sample: &SampleRef<'_>| {
+            keys.iter()
+                .find_map(|key| labels.text(entry.dictionary(), sample, key))
+                .map(|text| text.exact)
+        };
         let samples = entry.profile().samples();
         let mut pieces = Pieces::default();
         for (row, sample) in (0..).zip(samples) {
@@ -164,6 +170,7 @@ impl Parts<'_> {
             pieces.rows(part);
         }
         self.put(at, pieces, |_| None);
+        self.labels = labels;
     }
 
     /// Divides timestamped samples by windows.
@@ -245,15 +252,6 @@ impl Pieces {
     }
 }
 
-/// The value of an attribute of a sample, its profile, its scope or its resource, with its unit.
-fn value_of(entry: &Entry<'_>, sample: &SampleRef<'_>, key: &str) -> Option<String> {
-    let own = entry.dictionary().resolve(sample.attributes);
-    let found = own.iter().find(|attribute| attribute.key == key);
-    let found = found.map(|attribute| format!("{}{}", attribute.value, attribute.unit));
-    let around = [entry.attributes(), entry.scope_attributes(), entry.resource_attributes()];
-    found.or_else(|| around.iter().find_map(|of| Some(of.get(key)?.to_string())))
-}
-
 /// A value as a file name: other characters than letters, digits, `.`, `-` and `_` become `_`.
 fn file_name(value: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || ".-".contains(c) { c } else { '_' };
@@ -261,13 +259,27 @@ fn file_name(value: &str) -> String {
     format!("{short}-{:08x}", xxh3_64(value.as_bytes()) as u32)
 }
 
-/// Profiles with one sample type each: those with several are divided, their samples repeated.
+/// Profiles with one sample type each: those with several are divided, their samples repeated. Each part names the
+/// default sample type of its pprof, so that merging the parts restores it.
 fn one_type_each(profiles: &Profiles) -> Profiles {
     let mut divided = profiles.clone();
-    let scopes = divided.resources.iter_mut().flat_map(|resource| &mut resource.scopes);
-    for scope in scopes {
-        if scope.profiles.iter().all(|profile| profile.sample_types.len() < 2) {
-            continue;
+    let Profiles { dictionary, resources } = &mut divided;
+    for scope in resources.iter_mut().flat_map(|resource| &mut resource.scopes) {
+        let is_named = scope_default(scope, dictionary).is_some();
+        let has_order = matches!(sample_type_order(scope, dictionary), Some(Ok(_)));
+        let first = scope.profiles.first().and_then(|profile| profile.sample_types.last());
+        if let Some(first) = first.filter(|_| has_order && !is_named && scope.profiles.len() > 1) {
+            let value = Value::String(first.name);
+            let key = dictionary.strings.find_or_push(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE);
+            scope.scope.attributes.push(KeyValue { key, value });
+        }
+        for profile in &mut scope.profiles {
+            if let [_, .., last] = profile.sample_types[..]
+                && profile.default_sample_type == StringId::NONE
+                && !is_named
+            {
+                profile.default_sample_type = last.name;
+            }
         }
         let profiles = std::mem::take(&mut scope.profiles);
         scope.profiles = profiles.into_iter().flat_map(columns_apart).collect();
@@ -275,18 +287,18 @@ fn one_type_each(profiles: &Profiles) -> Profiles {
     divided
 }
 
-fn columns_apart(profile: Profile) -> Vec<Profile> {
-    let columns = profile.sample_types.len();
-    if columns < 2 {
+fn columns_apart(mut profile: Profile) -> Vec<Profile> {
+    if profile.sample_types.len() < 2 {
         return vec![profile];
     }
-    let column = |column: usize| {
+    // Out of the profile, because each copy would hold the types and values of all columns.
+    let types = std::mem::take(&mut profile.sample_types);
+    let values = std::mem::take(&mut profile.samples.values);
+    let column = |(column, kind): (usize, &ValueType)| {
         let mut one = profile.clone();
-        one.sample_types = vec![profile.sample_types[column]];
-        one.samples.values.clear();
+        one.sample_types = vec![*kind];
         for row in 0..profile.samples.len() {
-            let value = profile.samples.values.row(row).get(column);
-            one.samples.values.items.extend(value);
+            one.samples.values.items.extend(values.row(row).get(column));
             one.samples.values.end_row();
         }
         if column > 0 {
@@ -294,5 +306,5 @@ fn columns_apart(profile: Profile) -> Vec<Profile> {
         }
         one
     };
-    (0..columns).map(column).collect()
+    types.iter().enumerate().map(column).collect()
 }

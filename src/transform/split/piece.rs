@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use crate::losses::{self, Losses};
+use crate::losses::Losses;
 use crate::model::event_form::EventForm;
 use crate::model::id::StringId;
-use crate::model::order::{columns, ranks, sample_type_order, set_sample_type_order};
+use crate::model::order::{ranks, sample_type_order, set_sample_type_order};
 use crate::model::profile::{Profile, ProfileParts};
 use crate::model::samples::{SampleRef, Samples};
 use crate::model::{Profiles, ResourceProfiles, ScopeProfiles};
-use crate::semconv::PPROF_SCOPE_SAMPLE_TYPE_ORDER;
 use crate::tables::rows::reach::Reach;
 use crate::transform::columns::{column_blocks, forget_unique};
 
@@ -133,8 +132,7 @@ impl<'a> Cutter<'a> {
         part
     }
 
-    /// Reduces the orders of sample types that scopes have to the profiles that are left. An order of which only some
-    /// columns of a pprof are left is removed.
+    /// Reduces the orders of sample types that scopes have to the profiles that are left.
     fn set_orders(&mut self, pieces: &[(Piece, bool)], resources: &mut [ResourceProfiles]) {
         let dictionary = &self.profiles.dictionary;
         let mut pieces = pieces.iter().map(|(piece, _)| piece.at);
@@ -145,24 +143,8 @@ impl<'a> Cutter<'a> {
             let [resource, row, _] = at[0];
             let from = &self.profiles.resources[resource as usize].scopes[row as usize];
             let Some(Ok(order)) = sample_type_order(from, dictionary) else { continue };
-            let left: Vec<usize> = at.iter().map(|[_, _, profile]| *profile as usize).collect();
-            let leaders = columns(&order);
-            let mut missing = vec![0usize; order.len()];
-            leaders.iter().for_each(|(leader, _)| missing[*leader] += 1);
-            left.iter().for_each(|row| missing[leaders[*row].0] -= 1);
-            let is_whole = left.iter().all(|row| missing[leaders[*row].0] == 0);
-            if is_whole {
-                set_sample_type_order(
-                    scope,
-                    &ranks(left.iter().map(|row| order[*row])),
-                    dictionary,
-                );
-            } else {
-                let is_order = |key| dictionary.text(key) == PPROF_SCOPE_SAMPLE_TYPE_ORDER;
-                scope.scope.attributes.retain(|pair| !is_order(pair.key));
-                let key = || PPROF_SCOPE_SAMPLE_TYPE_ORDER.to_owned();
-                self.losses.add(losses::BAD_ORDER, key);
-            }
+            let left = at.iter().map(|[_, _, profile]| order[*profile as usize]);
+            set_sample_type_order(scope, &ranks(left), dictionary);
         }
     }
 

@@ -15,6 +15,17 @@ use crate::write_options::WriteOptions;
 use crate::writer::write_all;
 
 /// The limit of [`split_max`] and the format that it applies to.
+///
+/// ```
+/// use otlp_profiles::transform::MaxBytes;
+/// use otlp_profiles::{Format, WriteOptions};
+///
+/// let limit = MaxBytes::new(4 << 20)
+///     .format(Format::OTLP_1_9)
+///     .write(WriteOptions::default())
+///     .keep_oversize(true);
+/// assert_eq!(limit.max_bytes, 4_194_304);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MaxBytes {

@@ -7,11 +7,10 @@
 //! Each [`Lanes`] detects the processor once, at run time, so one binary runs on every x86-64. Results do not
 //! depend on the processor; tests compare both paths.
 
-// `--cfg otlp_profiles_scalar` disables the instructions, to test the scalar path.
-#[cfg(all(target_arch = "x86_64", not(otlp_profiles_scalar)))]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[path = "avx2.rs"]
 mod instructions;
-#[cfg(not(all(target_arch = "x86_64", not(otlp_profiles_scalar))))]
+#[cfg(not(all(target_arch = "x86_64", feature = "simd")))]
 #[path = "none.rs"]
 mod instructions;
 

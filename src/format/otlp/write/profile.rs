@@ -105,7 +105,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
         let end = profile.time_unix_nano + profile.duration_nanos.max(0);
         let times = profile.time_unix_nano.try_into().ok().zip(end.try_into().ok());
         let (start, end) = times.unwrap_or_default();
-        emit!(PROFILE_CONTAINER in G; {
+        emit!(rare PROFILE_CONTAINER in G; {
             "profile_id" => |number| field_bytes(out, number, &extras.id.0),
             "start_time_unix_nano" => |number| field_fixed64(out, number, start),
             "end_time_unix_nano" => |number| field_fixed64(out, number, end),
@@ -168,7 +168,7 @@ impl<G: Generation> ProfileWriter<'_, '_, G> {
     fn fields(&mut self, out: &mut Vec<u8>, part: &Part, extras: ProfileExtras) -> Result<()> {
         let profile = part.first();
         let tables = self.tables;
-        emit!(PROFILE in G; {
+        emit!(rare PROFILE in G; {
             "mapping_table" => |_| tables.write(out, Table::Mapping),
             "location_table" => |_| tables.write(out, Table::Location),
             "function_table" => |_| tables.write(out, Table::Function),

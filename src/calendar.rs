@@ -1,4 +1,7 @@
-//! Parsing of timestamps that other tools write. UTC unless the timestamp has an offset.
+//! Dates of the Gregorian calendar, and timestamps that other tools write.
+//!
+//! All times are UTC unless a timestamp has an offset. Years are counted from March, so that the leap day is the last
+//! day of its year: see [Howard Hinnant](https://howardhinnant.github.io/date_algorithms.html).
 
 /// Parses `2026-01-02T03:04:05.000000` to nanoseconds since 1970.
 pub(crate) fn unix_nanos(text: &str) -> Option<i64> {
@@ -59,7 +62,6 @@ fn digits(text: &str) -> Option<i64> {
 
 /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Count years from March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -69,9 +71,39 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
+/// Returns the year, the month and the day of a number of days since 1970-01-01, the reverse of [`days`].
+pub(crate) fn date(days: i64) -> [i64; 3] {
+    let day = days + 719_468;
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    // From March on, every five months have 153 days.
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    [year + era * 400 + next, month, day]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        for (day, [year, month, day_of_month]) in [
+            (0, [1970, 1, 1]),
+            (-1, [1969, 12, 31]),
+            (58, [1970, 2, 28]),
+            (59, [1970, 3, 1]),
+            (11_016, [2000, 2, 29]),
+            (20_456, [2026, 1, 3]),
+            (i64::MAX / 86_400_000_000_000, [2262, 4, 11]),
+            (i64::MIN / 86_400_000_000_000 - 1, [1677, 9, 21]),
+        ] {
+            assert_eq!(date(day), [year, month, day_of_month]);
+            assert_eq!(days(year, month, day_of_month), day);
+        }
+    }
 
     #[test]
     fn times_are_utc_in_every_form() {
