@@ -22,7 +22,7 @@ pub(crate) mod conversion;
 pub(crate) mod encode;
 pub(crate) mod origin;
 pub(crate) mod plan;
-mod report;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod tally;
 pub(crate) mod types;
@@ -39,8 +39,9 @@ use otlp_profiles::{Ambiguity, Format, Limits, ReadOptions, WriteOptions};
 use crate::console::{self, Console};
 use crate::convert::origin::Origin;
 use crate::convert::report::Form;
+use crate::filters::Selection;
 use crate::formats::FormatParser;
-use crate::limits::WriteLimits;
+use crate::limits::{OutputLimits, WriteLimits};
 use crate::reading::ReadArgs;
 
 /// Arguments of `convert`, and of all subcommands that write profiles.
@@ -53,11 +54,11 @@ pub(crate) struct Args {
     pub(crate) inputs: Vec<PathBuf>,
     /// The output file or directory, or - for stdout
     #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// The format to write [default: by the extension of OUT]
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Write)]
     to: Option<Format>,
-    /// Write the format and the string encoding that this receiver accepts
+    /// Write what this receiver accepts as a request: the format, the string encoding, and a file for each message
     #[arg(long = "for", value_name = "RECEIVER", value_parser = receivers(), conflicts_with_all = ["to", "refs"])]
     receiver: Option<Receiver>,
     /// Fail instead of writing a lossy output
@@ -67,7 +68,9 @@ pub(crate) struct Args {
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
-    origin: Origin,
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) origin: Origin,
     /// Where OTLP 1.10 stores the strings of resources, scopes and values [default: inline]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "inline|dictionary")]
     #[arg(help_heading = OTLP, hide_short_help = true)]
@@ -125,6 +128,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: ReadArgs,
     #[command(flatten)]
+    pub(crate) output_limits: OutputLimits,
+    #[command(flatten)]
     limits: WriteLimits,
 }
 
@@ -135,7 +140,7 @@ const PPROF: &str = "Options for pprof and folded stacks";
 /// Examples that work as typed: `cli/tests` runs similar commands.
 const AFTER_HELP: &str = "\
 Examples:
-  otlp-profiles convert cpu.pb.gz -o cpu.otlp --resource service.name=checkout
+  otlp-profiles convert cpu.pb.gz -o cpu.otlp --set-resource service.name=checkout
   otlp-profiles convert old.otlp --to otlp-1.10 -o new.otlp
   otlp-profiles convert 'profiles/**/*.pb.gz' --to otlp -o converted/
   curl -s host:6060/debug/pprof/heap | otlp-profiles convert - --to otlp > heap.otlp";
@@ -179,6 +184,11 @@ fn receivers() -> impl TypedValueParser<Value = Receiver> {
 }
 
 impl Args {
+    /// Whether the output is the body of a request, which holds one message (`--for`).
+    pub(crate) fn is_for_receiver(&self) -> bool {
+        self.receiver.is_some()
+    }
+
     /// Whether the arguments name an output.
     pub(crate) fn has_output(&self) -> bool {
         self.output.is_some() || self.to().is_some()
@@ -189,9 +199,14 @@ impl Args {
         self.output.as_deref().is_none_or(|path| path.as_os_str() == "-")
     }
 
-    /// The name of the sample type that `--type` selects.
-    pub(crate) fn sample_type(&self) -> Option<&str> {
-        self.read.types().first().map(|(name, _)| name.as_str())
+    /// Whether to continue without inputs and messages that cannot be read.
+    pub(crate) fn skips_unreadable(&self) -> bool {
+        self.read.skips_unreadable()
+    }
+
+    /// The sample type that `--type` selects.
+    pub(crate) fn sample_type(&self) -> Option<String> {
+        self.read.sample_type()
     }
 
     /// The compression level.
@@ -293,6 +308,6 @@ impl Args {
             Some(RefsArg::Dictionary) => options.string_encoding(StringEncoding::Dictionary),
             None => options,
         };
-        self.limits.set(options)
+        self.limits.set(self.output_limits.set(options))
     }
 }

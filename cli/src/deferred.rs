@@ -21,6 +21,12 @@ const VERBS: [&str; 6] = ["diff", "filter", "import", "merge", "redact", "split"
 /// Options of `convert` that the short help of the other verbs leaves out, so that it fits on a screen.
 const RARE: [&str; 5] = ["receiver", "deny_loss", "resource", "compact", "json"];
 
+/// Subcommands that report on one sample type, so that `--type all` means nothing to them.
+const REPORTS: [&str; 3] = ["diff", "top", "view"];
+
+/// The help of `--type` for these.
+const ONE_TYPE: &str = "The sample type to report on; for folded stacks and speedscope the type and unit of each column";
+
 impl<T: Args> Args for Deferred<T> {
     /// Declares the arguments. clap calls it for every subcommand at every start, before it knows
     /// which one runs.
@@ -30,9 +36,11 @@ impl<T: Args> Args for Deferred<T> {
             return command;
         }
         let is_verb = VERBS.contains(&command.get_name());
+        let is_report = REPORTS.contains(&command.get_name());
         let is_short = std::env::args_os().any(|argument| argument == "-h");
         T::augment_args(command).mut_args(|argument| match argument.get_id().as_str() {
             "from" | "to" if is_short => argument.hide_possible_values(true),
+            "types" if is_report => argument.help(ONE_TYPE),
             id if is_verb && RARE.contains(&id) => argument.hide_short_help(true),
             _ => argument,
         })

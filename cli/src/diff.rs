@@ -11,10 +11,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{
-    DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateReport, GateRule, MergeOptions,
-    Merged, diff, diff_profile, judge, strip_hash,
+    Caution, Covered, DiffBy, DiffMode, DiffOptions, DiffProfile, Gate, GateKind, GateReport,
+    GateRule, InputTypes, MergeOptions, Merged, common_sample_type, diff, diff_profile, judge,
+    strip_hash,
 };
-use otlp_profiles::{Error, Format, Profiles};
+use otlp_profiles::{Error, Format, OutputLimit, Profiles};
 use regex::Regex;
 
 use crate::console::{Console, Level, Line};
@@ -25,11 +26,13 @@ use crate::convert::plan::{Job, Outputs, Plan};
 use crate::convert::run::Run;
 use crate::diff::page::{Form, Page};
 use crate::exit::{Exit, Failure};
+use crate::filters::unknown_keys;
 use crate::input::Inputs;
+use crate::notices::Notices;
 use crate::output;
 use crate::readings::warn_of_repairs;
 use crate::session::Session;
-use crate::sum::Sum;
+use crate::sum::{LAST, Sum, warn, warn_of_repeats};
 
 /// Arguments of `diff`.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,12 +50,15 @@ pub(crate) struct Args {
     /// Compare values per second
     #[arg(long, group = "mode")]
     per_second: bool,
-    /// Rename functions before comparing, with an expression as in sed, such as s/v[0-9]+//; repeatable
+    /// Rename before comparing, as in sed: s/v[0-9]+//; repeatable
     #[arg(long, value_name = "S/RE/TEXT/", value_parser = parse_rename)]
     rename: Vec<Substitution>,
-    /// Ignore hashes in names of functions, which change with every build
+    /// Ignore hashes and numbers in names, which change with every build
     #[arg(long)]
     strip_hashes: bool,
+    /// Keep the frames that the profiles declare to be of no interest
+    #[arg(long, hide_short_help = true)]
+    all_frames: bool,
     /// Show at most N rows; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     rows: usize,
@@ -60,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long = "format", value_enum, default_value_t, value_name = "FORM")]
     form: Form,
     /// With -o: subtract equal samples instead of writing both
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", hide_short_help = true)]
     cancel: bool,
     /// Exit with 7 if the share of a function grows by more than P percentage points; also file:, stack: and
     /// total:P%
@@ -217,6 +223,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         Ok(sides) => sides,
         Err(message) => return wrong(message),
     };
+    if let Err(message) = convert.origin.check(DIFF.name) {
+        return wrong(message);
+    }
     let plan =
         match convert.has_output().then(|| Plan::of(&convert, Outputs::One, DIFF.name)).transpose()
         {
@@ -224,8 +233,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
             Err(message) => return wrong(message),
         };
     let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
-    let conversion = Conversion::new(&convert, &DIFF, to);
+    let mut conversion = Conversion::new(&convert, &DIFF, to);
+    conversion.apply_frames = !args.all_frames;
     let mut session = Session::new("diff", console);
+    session.skips_unreadable = convert.skips_unreadable();
     let mut outcome = Outcome::default();
     let Some([base, new]) = read(args, &conversion, base, &mut outcome.converted, &mut session)
     else {
@@ -271,7 +282,7 @@ fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
     Ok((convert, base))
 }
 
-/// Reads both sides. Returns `None` if a file is unreadable, after reporting it.
+/// Reads both sides. Returns `None` if a file is unreadable and not skipped, after reporting it.
 fn read(
     args: &Args,
     conversion: &Conversion<'_>,
@@ -286,17 +297,19 @@ fn read(
     for paths in [paths.get(..base)?, paths.get(base..)?] {
         let mut files = Vec::new();
         let see = |sum: &Sum| {
-            files.extend(args.repeats.map(|_| sum.clone().finish()).transpose()?);
+            let merged = args.repeats.map(|_| sum.clone().finish()).transpose()?;
+            files.extend(merged.map(|(merged, _)| merged));
             Ok(())
         };
         let failed = |session: &mut Session<'_>, name: &str, failure: &Failure| {
             has_failed = true;
             session.failed(DIFF.noun, Some(name), failure);
         };
-        let sum = conversion.sum(session, &Inputs::of(paths), &options, outcome, see, failed);
+        let inputs = Inputs::but(paths, conversion.args.output.as_deref());
+        let sum = conversion.sum(session, &inputs, &options, outcome, see, failed);
         sides.extend(sum.map(|sum| Side { sum, files }));
     }
-    sides.try_into().ok().filter(|_| !has_failed)
+    sides.try_into().ok().filter(|_| !has_failed || conversion.args.skips_unreadable())
 }
 
 /// Applies the gate and, if no profile is written, prints the comparison. Returns the merged sides.
@@ -308,10 +321,13 @@ fn report(
     session: &mut Session<'_>,
 ) -> Result<[Profiles; 2], Failure> {
     let files = [base.files, new.files];
-    let merged = [base.sum.finish()?, new.sum.finish()?];
+    let [(base, mut inputs), (new, new_inputs)] = [base.sum.finish()?, new.sum.finish()?];
+    inputs.append(new_inputs);
+    let merged = [base, new];
     let rename = |name: &str| args.renamed(name);
     let sample_type = args.convert.sample_type();
     let failure = |error: Error| Failure::of(&error, Exit::Input);
+    warn_of(&merged, sample_type.as_deref(), &inputs, &mut session.notices);
     let verdict = judged(args, &files, &merged)?;
     if verdict.as_ref().is_some_and(|verdict| !verdict.passed) {
         session.ended(Exit::OverGate);
@@ -320,9 +336,10 @@ fn report(
         let options = DiffOptions::default()
             .by(args.by())
             .mode(args.mode())
-            .sample_type(sample_type)
+            .sample_type(sample_type.as_deref())
             .rename(Some(&rename))
-            .covered_nanos(merged.each_ref().map(|of| &of.covered_nanos[..]));
+            .covered(merged.each_ref().map(|of| &of.covered[..]))
+            .limit(Some(limit(args, &merged)));
         let diff = diff(&merged[0].profiles, &merged[1].profiles, &options).map_err(failure)?;
         let page = Page {
             form: args.form,
@@ -331,7 +348,13 @@ fn report(
             diff: &diff,
             verdict: verdict.as_ref(),
         };
-        output::text_to_stdout(&page.render()?)?;
+        if let DiffBy::Attribute(key) = &args.by {
+            let sides = merged.each_ref().map(|side| &side.profiles);
+            if let Some(message) = unknown_keys(&sides, [&**key]) {
+                session.notices.warn(&message, "", || message.clone());
+            }
+        }
+        output::text_to_stdout(&page.render(limit(args, &merged))?)?;
         let line = Line::new(Level::Info, "diff", "Profiles compared")
             .with("type", &diff.sample_type)
             .count("rows", diff.rows.len() as u64);
@@ -340,6 +363,16 @@ fn report(
         output::text_to_stdout(&verdict.to_string())?;
     }
     Ok(merged.map(|of| of.profiles))
+}
+
+/// Warns about what a comparison leaves out, and about sums of snapshots.
+fn warn_of(merged: &[Merged; 2], wanted: Option<&str>, inputs: &InputTypes, notices: &mut Notices) {
+    let sides = [&merged[0].profiles, &merged[1].profiles];
+    if let Ok(kind) = common_sample_type(sides, wanted) {
+        let snapshots = merged.iter().flat_map(|of| &of.snapshots);
+        warn(Caution::of(&sides, kind, inputs, snapshots), LAST, notices);
+    }
+    merged.iter().for_each(|of| warn_of_repeats(of, notices));
 }
 
 /// The verdict of the gate, if the arguments have one: on each file if repeats are tested, else on the merged sides.
@@ -363,23 +396,31 @@ fn judged(
         Some(_) => files.each_ref().map(|files| &files[..]),
         None => merged.each_ref().map(std::slice::from_ref),
     };
-    let covered = sides.map(|side| side.iter().flat_map(|of| of.covered_nanos.clone()));
-    let [base_covered, new_covered]: [Vec<i128>; 2] = covered.map(Iterator::collect);
+    let covered = sides.map(|side| side.iter().flat_map(|of| of.covered.clone()));
+    let [base_covered, new_covered]: [Vec<Covered>; 2] = covered.map(Iterator::collect);
     let [base, new]: [Vec<&Profiles>; 2] =
         sides.map(|side| side.iter().map(|of| &of.profiles).collect());
     let rename = |name: &str| args.renamed(name);
+    let sample_type = args.convert.sample_type();
     let gate = Gate::new(rules)
         .relative(args.gate_relative)
         .min_share(args.min_share.unwrap_or_default())
         .min_value(args.min_value.unwrap_or_default().into())
         .sigma(args.sigma)
         .separate(args.repeats.is_some())
-        .sample_type(args.convert.sample_type())
+        .sample_type(sample_type.as_deref())
         .rename(Some(&rename))
-        .covered_nanos([&base_covered, &new_covered]);
+        .covered([&base_covered, &new_covered])
+        .limit(Some(limit(args, merged)));
     // A gate that cannot reach a verdict fails like one with an unreadable input.
     let verdict = judge(&base, &new, &gate);
     verdict.map(Some).map_err(|error| Failure::new(Exit::Input, error.message()))
+}
+
+/// The limit on the names of stacks.
+fn limit(args: &Args, [base, new]: &[Merged; 2]) -> OutputLimit {
+    let limits = &args.convert.output_limits;
+    limits.of(&base.profiles).and(limits.of(&new.profiles))
 }
 
 /// Encodes the difference as a profile, if an output is requested.

@@ -82,6 +82,14 @@ impl Failure {
         Self::of(error, Exit::Output)
     }
 
+    /// Converts an error of a report.
+    pub(crate) fn reporting(error: &Error) -> Self {
+        match error.kind() {
+            ErrorKind::Limit => Self::of(error, Exit::Usage),
+            _ => Self::new(Exit::Usage, error.message()),
+        }
+    }
+
     /// Converts an error of the library.
     ///
     /// `otherwise` is the code for errors other than limits, ambiguity and invalid options: `Input`
@@ -115,6 +123,7 @@ impl Failure {
             ""
         };
         let inputs = counted(inputs as u64, "input");
+        self.fatal = true;
         self.message = format!("the sum of {inputs} failed: {}{hint}", self.message);
         self
     }

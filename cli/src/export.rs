@@ -20,21 +20,22 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use otlp_profiles::columns::{
     Dataset, PageCompression, Part, Partition, Segment, SegmentOptions, Table, TableFormat, Tables,
-    hash_of, segment_id, write_part,
+    segment_id, write_part,
 };
-use otlp_profiles::{Format, Losses, Profiles, ReadOptions};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use otlp_profiles::{Format, Losses, OutputLimit, Profiles, ReadOptions};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::console::{Console, Level, Line};
 use crate::convert::encode::Converted;
 use crate::convert::origin::Origin;
 use crate::convert::tally::Tally;
-use crate::convert::types;
+use crate::convert::types::Choice;
 use crate::exit::{Exit, Failure};
 use crate::export::text::{Form, TextWriter};
+use crate::filters::Selection;
 use crate::input::{Input, Inputs, same_file};
 use crate::interrupt::Temporary;
-use crate::limits::parse_size;
+use crate::limits::{OutputLimits, parse_size};
 use crate::numbers::counted;
 use crate::output;
 use crate::reading::ReadArgs;
@@ -61,6 +62,9 @@ pub(crate) struct Args {
     /// How to divide the tables into files: service,date, service or none
     #[arg(long, value_name = "KEYS", value_parser = parse_partition, default_value = "service,date")]
     partition: Partition,
+    /// Put an apostrophe before texts that spreadsheets take for formulas: those with =, +, - or @ first
+    #[arg(long)]
+    csv_guard: bool,
     /// Replace the files of an earlier run with the same inputs
     #[arg(short, long)]
     force: bool,
@@ -71,9 +75,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = parse_size, default_value = "16Mi", hide_short_help = true)]
     max_segment_stacks: u64,
     #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
     origin: Origin,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    limits: OutputLimits,
 }
 
 /// The formats of tables.
@@ -99,7 +107,7 @@ enum CompressionArg {
 const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles export night/ -o dataset
-  otlp-profiles export v1/ -o dataset --resource service.name=checkout --resource service.version=1.0
+  otlp-profiles export v1/ -o dataset --set-resource service.name=checkout --set-resource service.version=1.0
   otlp-profiles export dataset -o compacted";
 
 /// The name of this work in messages.
@@ -131,11 +139,14 @@ struct Export<'a> {
     /// The hashes of all inputs.
     hashes: Vec<u128>,
     tally: Tally,
+    /// The limit of a table as text: that of all profiles together.
+    limit: OutputLimit,
 }
 
 /// Exports all inputs as one segment.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut session = Session::new("export", console);
+    session.skips_unreadable = args.read.skips_unreadable();
     let (datasets, others): (Vec<_>, Vec<_>) =
         args.inputs.iter().cloned().partition(|path| dataset::is_dataset(path));
     let inputs = Inputs::but(&others, Some(&args.output));
@@ -145,6 +156,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if datasets.iter().any(|path| same_file(path, &args.output)) {
         let message = "a dataset cannot be exported into itself: give another directory";
         return crate::wrong_usage("export", false, message);
+    }
+    if args.csv_guard && !matches!(args.to, To::Csv) {
+        return crate::wrong_usage("export", false, "--csv-guard applies to --to csv only");
     }
     if !datasets.is_empty() && !args.read.types().is_empty() {
         let message = "--type does not apply to a dataset: import chooses types";
@@ -165,18 +179,24 @@ fn export(
     let scratch = staging.dataset.scratch();
     let segment = scratch.and_then(|file| Segment::new(args.segment_options(), file));
     let segment = segment.map_err(|error| failure(&error))?;
-    let mut export = Export { args, segment, hashes: Vec::new(), tally: Tally::default() };
+    let mut export = Export {
+        args,
+        segment,
+        hashes: Vec::new(),
+        tally: Tally::default(),
+        limit: args.limits.of(&Profiles::default()),
+    };
     export.add_inputs(inputs, session)?;
     for path in datasets {
         export.add_dataset(path, session)?;
     }
-    let Export { segment, hashes, tally, .. } = export;
+    let Export { segment, hashes, tally, limit, .. } = export;
     if hashes.is_empty() {
         // Every input failed, which was reported.
         return Ok(());
     }
     let tables = segment.finish(args.id(hashes)).map_err(|error| failure(&error))?;
-    write(args, tables, staging, session.console)?;
+    write(args, tables, staging, limit, session.console)?;
     tally.tell("export", session.console);
     Ok(())
 }
@@ -198,40 +218,39 @@ impl Args {
 
     /// Returns the id of a segment. A segment without these options has the id that the Python package gives it.
     fn id(&self, hashes: Vec<u128>) -> [u8; 12] {
-        let (types, origin) = (self.read.types(), &self.origin);
-        let others: Option<&dyn Debug> =
-            if types.is_empty() && origin.is_empty() { None } else { Some(&(types, origin)) };
+        let (types, origin, selection) = (self.read.types(), &self.origin, &self.selection);
+        let is_default = types.is_empty() && origin.is_empty() && selection.is_empty();
+        let (both, all) = ((types, origin), (types, origin, selection));
+        let others: Option<&dyn Debug> = match selection.is_empty() {
+            _ if is_default => None,
+            true => Some(&both),
+            false => Some(&all),
+        };
         segment_id(hashes, &self.read.options(), others)
     }
 
     /// Reads an input, on any thread.
     fn read(&self, input: &Input, options: &ReadOptions, console: &Console) -> (Read, Noticed) {
         let mut read = Read::default();
-        let mut payloads = Xxh3::new();
-        let mut noticed = readings(input, options, console, |message, noticed| {
-            payloads.update(&message.payload);
+        let mut choice = Choice::default();
+        let mut noticed = readings(input, options, &self.selection, console, |message, _| {
             let format = message.reading.detected.format;
             let mut profiles = message.reading.profiles;
             // Types of an input without types are options of reading.
             let is_named = format.options().contains(&"type");
             let asked = if is_named { &[] } else { self.read.types() };
-            let name = input.name();
-            let notices = (&mut noticed.notices, &*name);
-            types::choose(&mut profiles, asked, Format::OTLP, &mut read.losses, notices)?;
+            if !choice.keep(&mut profiles, asked, Format::OTLP, &mut read.losses)? {
+                return Ok(());
+            }
             let set = self.origin.set(&mut profiles);
             set.and_then(|()| Segment::<File>::check(&profiles, &options.limits))
                 .map_err(|error| Failure::of(&error, Exit::Input))?;
             read.messages.push((profiles, format.name()));
             Ok(())
         });
-        // Reading again costs less than reading and hashing through one buffer, and covers all bytes.
-        read.hash = match &input.path {
-            None => payloads.digest128(),
-            Some(path) => File::open(path).and_then(hash_of).unwrap_or_else(|error| {
-                noticed.failures.push(crate::input::unreadable(&error));
-                0
-            }),
-        };
+        read.hash = noticed.hash;
+        let chosen = choice.finish(&input.name(), &mut noticed.notices);
+        noticed.failures.extend(chosen.err());
         (read, noticed)
     }
 }
@@ -256,10 +275,11 @@ impl Staging {
         self.dataset.create(part, segment, extension).map_err(|error| failure(&error))
     }
 
-    fn publish(self, segment: [u8; 12]) -> Result<(), Failure> {
+    fn publish(self, segment: [u8; 12], force: bool) -> Result<(), Failure> {
         let mut known = Temporary::lock();
         known.forget(self.dataset.staging());
-        self.dataset.publish(segment).map_err(|error| failure(&error))
+        let existing = self.dataset.publish(segment, force).map_err(|error| failure(&error))?;
+        existing.map_or(Ok(()), |path| Err(exported_before(&path)))
     }
 }
 
@@ -305,6 +325,7 @@ impl Export<'_> {
                 }
             };
             self.args.origin.set(&mut restored.profiles).map_err(|error| failure(&error))?;
+            self.limit = self.limit.and(self.args.limits.of(&restored.profiles));
             let added = self.segment.add_restored(&restored);
             let losses = added.map_err(|error| failure(&error))?;
             self.tally.written(&name, &Converted::with_losses(losses));
@@ -319,6 +340,7 @@ impl Export<'_> {
         let file = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
         let (mut profiles, mut format) = (0, "");
         for (message, of) in &read.messages {
+            self.limit = self.limit.and(self.args.limits.of(message));
             let losses = self.segment.add(message, &file, of).map_err(|error| failure(&error))?;
             converted.losses.merge(&losses);
             (profiles, format) = (profiles + message.len() as u64, of);
@@ -336,6 +358,7 @@ fn write(
     args: &Args,
     mut tables: Tables<File>,
     staging: Staging,
+    limit: OutputLimit,
     console: &Console,
 ) -> Result<(), Failure> {
     let id = tables.id();
@@ -344,11 +367,7 @@ fn write(
         return Err(Failure::new(Exit::Output, "there is no profile to export"));
     }
     if let Some(path) = staging.dataset.existing(id).first().filter(|_| !args.force) {
-        let path = shown_path(path);
-        let message = format!(
-            "these inputs were exported before: {path} exists, and their values would count twice; --force replaces the files"
-        );
-        return Err(Failure::new(Exit::Output, message));
+        return Err(exported_before(path));
     }
     let mut samples = 0;
     for part in &parts {
@@ -356,17 +375,25 @@ fn write(
         let path = part.path(id, extension);
         let _step = console.step("export", "write", &path);
         let file = staging.create(part, id, extension)?;
-        let rows = args.write(&mut tables, part, (Path::new(&path), file))?;
+        let rows = args.write(&mut tables, part, (Path::new(&path), file), limit)?;
         samples += if part.table == Table::Samples { rows } else { 0 };
     }
     // Not all systems can rename the directory of an open file.
     drop(tables);
-    staging.publish(id)?;
+    staging.publish(id, args.force)?;
     let files = counted(parts.len() as u64, "file");
     let line = Line::new(Level::Notice, "export", format!("{files} written"));
     let line = line.count("samples", samples).with("segment", crate::text::hex(&id));
     console.log(&line.with("out", shown_path(&args.output)));
     Ok(())
+}
+
+fn exported_before(path: &Path) -> Failure {
+    let path = shown_path(path);
+    let message = format!(
+        "these inputs were exported before: {path} exists, and their values would count twice; --force replaces the files"
+    );
+    Failure::new(Exit::Output, message)
 }
 
 impl To {
@@ -388,6 +415,7 @@ impl Args {
         tables: &mut Tables<File>,
         part: &Part,
         (path, file): (&Path, File),
+        limit: OutputLimit,
     ) -> Result<u64, Failure> {
         let compression = match self.compression {
             CompressionArg::Gzip => PageCompression::Gzip,
@@ -403,15 +431,15 @@ impl Args {
             #[cfg(feature = "arrow")]
             To::Arrow => return binary(tables, output, TableFormat::Arrow),
             To::Ndjson => Form::Ndjson,
-            To::Csv => Form::Csv,
+            To::Csv => Form::Csv { guard: self.csv_guard },
         };
         let unwritable = |error| output::unwritable(path, &error);
-        let mut writer = TextWriter::new(output, part.table, form).map_err(unwritable)?;
+        let mut writer = TextWriter::new(output, part.table, form, limit).map_err(unwritable)?;
         let (mut written, mut rows) = (Ok(()), 0);
         let each = tables.each(part, |batch| {
             rows += batch.len() as u64;
             if written.is_ok() {
-                written = writer.write(batch);
+                written = writer.write(batch)?;
             }
             Ok(())
         });

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use clap::ValueEnum;
 use otlp_profiles::Profiles;
-use otlp_profiles::look::Pattern;
 use otlp_profiles::transform::{Strip, retain_time, strip};
 
 use crate::console::Console;
@@ -13,7 +12,7 @@ use crate::convert::conversion::{Conversion, Verb};
 use crate::convert::encode::{Converted, Part};
 use crate::convert::run::each;
 use crate::exit::{Exit, Failure};
-use crate::filters::{FilterArgs, compile};
+use crate::filters::FilterArgs;
 use crate::time::parse_time;
 
 /// Arguments of `filter`.
@@ -22,10 +21,8 @@ use crate::time::parse_time;
 pub(crate) struct Args {
     #[command(flatten)]
     filters: FilterArgs,
-    /// Keep resources with an attribute that matches; repeatable, and all must match
-    #[arg(long, value_name = "KEY=REGEX", value_parser = parse_attribute)]
-    where_resource: Vec<(String, Pattern)>,
-    /// Keep samples in a range of time: two times or Unix nanoseconds, such as 2026-11-20T10:00:00Z..2026-11-20T10:01:00Z
+    /// Keep samples in a range of time: two times or Unix nanoseconds, such as 2026-11-20T10:00:00Z..2026-11-20T10:01:00Z;
+    /// either may be left out
     #[arg(long, value_name = "START..END", value_parser = parse_range)]
     time: Option<Range<u64>>,
     /// Remove addresses, lines or mappings of locations
@@ -52,17 +49,16 @@ enum StripArg {
 const AFTER_HELP: &str = "\
 Examples:
   otlp-profiles filter cpu.pb.gz --focus '^main\\.' -o main.pb.gz
-  otlp-profiles filter all.otlp --where-resource service.name=checkout -o checkout.otlp
+  otlp-profiles filter all.otlp --where service.name=checkout -o checkout.otlp
   otlp-profiles filter cpu.otlp --type cpu --strip addresses,mappings -o small.otlp";
 
-fn parse_attribute(text: &str) -> Result<(String, Pattern), String> {
-    let (key, pattern) = text.split_once('=').ok_or("expected KEY=REGEX")?;
-    Ok((key.to_owned(), compile(pattern)?))
-}
-
 fn parse_range(text: &str) -> Result<Range<u64>, String> {
-    let (start, end) = text.split_once("..").ok_or("expected START..END")?;
-    let (start, end) = (parse_time(start)?, parse_time(end)?);
+    let (start, end) = text.split_once("..").ok_or("expected START..END, START.. or ..END")?;
+    if start.is_empty() && end.is_empty() {
+        return Err("START or END is missing".to_owned());
+    }
+    let start = if start.is_empty() { 0 } else { parse_time(start)? };
+    let end = if end.is_empty() { u64::MAX } else { parse_time(end)? };
     if start < end { Ok(start..end) } else { Err("START must be before END".to_owned()) }
 }
 
@@ -85,23 +81,13 @@ fn apply(
     let failure = |error: otlp_profiles::Error| Failure::of(&error, Exit::Input);
     let samples = |profiles: &Profiles| profiles.iter().any(|of| !of.samples().is_empty());
     let had_samples = samples(&profiles);
-    if !args.where_resource.is_empty() {
-        profiles.retain_resources(|resource| {
-            let value = |key: &str| resource.get(key).map(|value| value.to_string());
-            let matches = |(key, pattern): &(String, Pattern)| {
-                value(key).is_some_and(|value| pattern.matches(&value))
-            };
-            args.where_resource.iter().all(matches)
-        });
-        if profiles.is_empty() {
-            converted.warnings.push("no resource matches --where-resource".to_owned());
-        }
-    }
+    let before = profiles.clone();
     if let Some(range) = &args.time {
         converted.losses.merge(&retain_time(&mut profiles, range.clone()));
     }
-    let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles).map_err(failure)?;
-    converted.warnings.extend(args.filters.unmatched(&unmatched)?);
+    args.filters.drop_declared(&mut profiles)?;
+    let unmatched = args.filters.filter().apply(&mut profiles).map_err(failure)?;
+    converted.warnings.extend(args.filters.unmatched(&unmatched, &profiles)?);
     if !args.strip.is_empty() {
         let what: Vec<Strip> = args.strip.iter().map(|one| one.strip()).collect();
         let losses = strip(&mut profiles, &what, conversion.limits()).map_err(failure)?;
@@ -111,7 +97,10 @@ fn apply(
         let message = "the filters leave no sample (samples without timestamps have the time of their profile)";
         converted.warnings.push(message.to_owned());
     }
-    profiles.compact();
+    // Filters without an effect keep unreferenced rows, as convert does.
+    if profiles != before {
+        profiles.compact();
+    }
     Ok(vec![(String::new(), profiles)])
 }
 

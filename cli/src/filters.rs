@@ -1,10 +1,76 @@
 //! Flags that filter samples and frames, named as in pprof.
 
+use std::collections::BTreeSet;
+
 use otlp_profiles::Profiles;
-use otlp_profiles::look::{Filter, Pattern, TagFilter};
+use otlp_profiles::look::{self, Filter, Pattern, TagFilter, drop_declared_frames};
 use regex::Regex;
+use strsim::levenshtein;
 
 use crate::exit::{Exit, Failure};
+use crate::notices::Notices;
+use crate::text::shown;
+
+/// The choice of samples by their attributes, for all subcommands that read profiles.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Input")]
+#[group(skip)]
+pub(crate) struct Selection {
+    /// Keep samples with an attribute that matches: of the sample, profile, scope or resource; repeatable, all must match
+    #[arg(long = "where", hide_short_help = true, alias = "where-resource", value_name = "KEY=REGEX", value_parser = keyed_filter)]
+    filters: Vec<TagFilter>,
+}
+
+/// The key of the warning that an input has no sample to select.
+pub(crate) const NO_MATCH: &str = "no match";
+
+impl Selection {
+    /// Whether no filter is given.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filters.is_empty()
+    }
+
+    /// Keeps the samples that match, and drops profiles, scopes and resources of which nothing is left.
+    /// Returns whether anything is left.
+    pub(crate) fn apply(&self, profiles: &mut Profiles, name: &str, notices: &mut Notices) -> bool {
+        if self.filters.is_empty() {
+            return true;
+        }
+        let resources = profiles.resource_profiles().len();
+        let keys = self.filters.iter().filter_map(TagFilter::key);
+        let advice = unknown_keys(&[profiles], keys);
+        let is_left = look::retain_by_attributes(profiles, &self.filters);
+        if profiles.resource_profiles().len() < resources {
+            // The binary that heads a report must be one of the resources that stay.
+            profiles.compact();
+        }
+        if !is_left {
+            let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+            notices.warn(NO_MATCH, name, || format!("{name}: no sample matches --where{advice}"));
+        }
+        is_left
+    }
+}
+
+/// Says which keys no attribute has, with the nearest one that exists.
+pub(crate) fn unknown_keys<'k>(
+    profiles: &[&Profiles],
+    wanted: impl IntoIterator<Item = &'k str>,
+) -> Option<String> {
+    let mut wanted = wanted.into_iter().peekable();
+    wanted.peek()?;
+    let known: BTreeSet<&str> =
+        profiles.iter().flat_map(|profiles| look::attribute_keys(profiles)).collect();
+    let unknown = wanted.filter(|key| !known.contains(key)).map(|key| {
+        // A long key is no typo of another, and comparing takes the product of the lengths.
+        let near = known.iter().filter(|other| other.len() < 2 * key.len().min(64));
+        let nearest = near.min_by_key(|other| levenshtein(key, other));
+        let advice = nearest.map(|other| format!(": the nearest is {}", shown(other)));
+        format!("no attribute has the key {}{}", shown(key), advice.unwrap_or_default())
+    });
+    Some(unknown.collect::<Vec<_>>().join("; ")).filter(|message| !message.is_empty())
+}
 
 /// The flags for [`Filter`]. Regular expressions are unanchored.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -28,22 +94,22 @@ pub(crate) struct FilterArgs {
     /// Remove frames below the innermost match of a function's name
     #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
     prune_from: Option<Pattern>,
-    /// Keep samples with a label in a range or that matches, such as KEY=REGEX or bytes=1kb:4kb
-    #[arg(long, value_name = "LABEL", value_parser = tag_filter)]
+    /// Keep samples with an attribute in a range or that matches, such as KEY=REGEX or bytes=1kb:4kb
+    #[arg(long, value_name = "ATTRIBUTE", value_parser = tag_filter)]
     tagfocus: Option<TagFilter>,
-    /// Drop samples with such a label
-    #[arg(long, value_name = "LABEL", value_parser = tag_filter)]
+    /// Drop samples with such an attribute
+    #[arg(long, value_name = "ATTRIBUTE", value_parser = tag_filter)]
     tagignore: Option<TagFilter>,
-    /// Keep only labels whose key matches
+    /// Keep only attributes of samples whose key matches
     #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
     tagshow: Option<Pattern>,
-    /// Remove labels whose key matches
+    /// Remove attributes of samples whose key matches
     #[arg(long, value_name = "REGEX", value_parser = compile, hide_short_help = true)]
     taghide: Option<Pattern>,
-    /// Add a frame for the value of each label at the root of stacks
+    /// Add a frame for the value of each of these attributes at the root of stacks
     #[arg(long, value_name = "KEY", value_delimiter = ',', hide_short_help = true)]
     tagroot: Vec<String>,
-    /// Add a frame for the value of each label at the leaf of stacks
+    /// Add a frame for the value of each of these attributes at the leaf of stacks
     #[arg(long, value_name = "KEY", value_delimiter = ',', hide_short_help = true)]
     tagleaf: Vec<String>,
     /// Keep the frames that the profile declares to be of no interest
@@ -65,30 +131,29 @@ pub(crate) fn compile(text: &str) -> Result<Pattern, String> {
     Ok(Pattern::new(text, move |name| regex.is_match(name)))
 }
 
-/// Sets the filter of the frames that profiles declare to be of no interest.
-fn declared(filter: &mut Filter, profiles: &Profiles, hint: &str) -> Result<(), Failure> {
-    filter.drop_declared(profiles, compile).map_err(|error| {
-        let message = format!(
-            "the profile declares frames to drop by a wrong regular expression: {error}{hint}"
-        );
-        Failure::new(Exit::Input, message)
+/// Drops the frames that profiles declare to be of no interest; `hint` follows the message about a wrong expression.
+pub(crate) fn drop_declared(profiles: &mut Profiles, hint: &str) -> Result<(), Failure> {
+    drop_declared_frames(profiles, compile).map_err(|error| {
+        let failure = Failure::of(&error, Exit::Input);
+        Failure { message: failure.message.clone() + hint, ..failure }
     })
 }
 
-/// Drops the frames that profiles declare to be of no interest.
-pub(crate) fn drop_declared(profiles: &mut Profiles) -> Result<(), Failure> {
-    let mut filter = Filter::default();
-    declared(&mut filter, profiles, "")?;
-    filter.apply(profiles).map(drop).map_err(|error| Failure::of(&error, Exit::Input))
+/// Parses a filter of the attributes of one key.
+fn keyed_filter(text: &str) -> Result<TagFilter, String> {
+    tag_filter(text).and_then(|filter| match filter.key() {
+        Some(key) if !key.is_empty() => Ok(filter),
+        _ => Err("expected KEY=REGEX, such as service.name=cart".to_owned()),
+    })
 }
 
-/// Parses a filter of labels.
+/// Parses a filter of attributes.
 fn tag_filter(text: &str) -> Result<TagFilter, String> {
     TagFilter::parse(text, compile)
 }
 
 impl FilterArgs {
-    /// Returns whether a filter of samples, frames or labels was given.
+    /// Returns whether a filter of samples, frames or attributes was given.
     pub(crate) fn are_given(&self) -> bool {
         let Self { focus, ignore, hide, show, show_from, prune_from, tagshow, taghide, .. } = self;
         let patterns = [focus, ignore, hide, show, show_from, prune_from, tagshow, taghide];
@@ -98,16 +163,18 @@ impl FilterArgs {
             || !(self.tagroot.is_empty() && self.tagleaf.is_empty())
     }
 
-    /// Builds the filter, with the drop expressions that the profiles declare.
+    /// Drops the frames that the profiles declare to be of no interest, unless `--all-frames` was given.
     ///
     /// # Errors
     ///
     /// A regular expression that the profiles declare does not compile.
-    pub(crate) fn filter(&self, profiles: &Profiles) -> Result<Filter, Failure> {
+    pub(crate) fn drop_declared(&self, profiles: &mut Profiles) -> Result<(), Failure> {
+        if self.all_frames { Ok(()) } else { drop_declared(profiles, "; --all-frames keeps them") }
+    }
+
+    /// Builds the filter.
+    pub(crate) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
-        if !self.all_frames {
-            declared(&mut filter, profiles, "; --all-frames keeps them")?;
-        }
         self.focus.clone_into(&mut filter.focus);
         self.ignore.clone_into(&mut filter.ignore);
         self.hide.clone_into(&mut filter.hide);
@@ -120,7 +187,7 @@ impl FilterArgs {
         self.taghide.clone_into(&mut filter.tag_hide);
         self.tagroot.clone_into(&mut filter.tag_root);
         self.tagleaf.clone_into(&mut filter.tag_leaf);
-        Ok(filter)
+        filter
     }
 
     /// Returns a warning about filters without a match.
@@ -128,13 +195,24 @@ impl FilterArgs {
     /// # Errors
     ///
     /// There are such filters, and `--require-match` was given.
-    pub(crate) fn unmatched(&self, names: &[&str]) -> Result<Option<String>, Failure> {
-        if names.is_empty() {
+    pub(crate) fn unmatched(
+        &self,
+        names: &[&str],
+        profiles: &Profiles,
+    ) -> Result<Option<String>, Failure> {
+        let tested = [&self.tagfocus, &self.tagignore].into_iter().flatten();
+        let keys = tested.filter_map(TagFilter::key);
+        let keys = keys.chain(self.tagroot.iter().chain(&self.tagleaf).map(|key| &**key));
+        let mut parts: Vec<String> = unknown_keys(&[profiles], keys).into_iter().collect();
+        if !names.is_empty() {
+            let flags = names.iter().map(|name| format!("--{}", name.replace('_', "-")));
+            let flags = flags.collect::<Vec<_>>().join(", ");
+            parts.insert(0, format!("no sample matches {flags}"));
+        }
+        if parts.is_empty() {
             return Ok(None);
         }
-        let flags: Vec<_> =
-            names.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
-        let message = format!("no sample matches {}", flags.join(", "));
+        let message = parts.join("; ");
         if self.require_match {
             return Err(Failure::new(Exit::Usage, message));
         }

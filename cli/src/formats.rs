@@ -101,6 +101,11 @@ fn also(format: Format) -> Vec<&'static str> {
 /// sentence instead.
 fn tip(wrong: &str) -> Option<String> {
     let lower = wrong.to_ascii_lowercase();
+    if lower == "firefox" && !cfg!(feature = "firefox") {
+        return Some(
+            "this build lacks the feature firefox: build it with --features firefox".to_owned(),
+        );
+    }
     if lower.parse::<Format>().is_ok() {
         return Some(format!("the name is '{lower}'"));
     }

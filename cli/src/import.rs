@@ -53,6 +53,12 @@ fn parse_key(text: &str) -> Result<[u8; 16], String> {
 }
 
 impl Args {
+    /// Whether a filter may leave out profiles.
+    fn chooses(&self) -> bool {
+        let is_timed = self.since.is_some() || self.until.is_some();
+        is_timed || !self.service.is_empty() || !self.profile.is_empty()
+    }
+
     fn selects(&self, row: &ProfileRow<'_>) -> bool {
         // Times before 1970 are before every limit.
         let time = u64::try_from(row.time_unix_nano).ok();
@@ -139,6 +145,9 @@ fn read(
         return Err(Failure::new(Exit::Input, message));
     }
     let mut profiles = only.map_or_else(|| joined.finish().map_err(failure), Ok)?;
-    profiles.compact();
+    // Rows of profiles that were not chosen.
+    if args.chooses() {
+        profiles.compact();
+    }
     Ok(profiles)
 }

@@ -73,9 +73,8 @@ struct Described {
     stored: u64,
     /// The bytes of the messages that were read, after decompression.
     inflated: u64,
-    /// Whether the content is gzip, whatever the name of the file; excludes `zstd`.
-    gzip: bool,
-    zstd: bool,
+    /// The compression of the content, whatever the name of the file.
+    compression: Option<&'static str>,
     framing: Framing,
     /// The descriptions of the first messages, at most [`MOST_LISTED`].
     messages: Vec<Printed>,
@@ -108,6 +107,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     }
     let describer = Describer::new(args, console);
     let mut session = Session::new("info", console);
+    session.skips_unreadable = args.read.skips_unreadable();
     let mut pages = Pages { one: (args.json && inputs.single).then(Vec::new), args, console };
     // Why the run ended early: the reader closed stdout, as in `info … | head`, or writing failed.
     let mut ended = None;
@@ -160,6 +160,7 @@ impl Pages<'_> {
         }
         // Errors go to stderr, and in JSON also into the document.
         let name = &described.name;
+        session.has_read |= described.count > described.failures.len();
         described.failures.iter().for_each(|failure| session.failed(WHAT, Some(name), failure));
         if described.failures.is_empty() {
             if let Some(format) = described.format {
@@ -180,14 +181,14 @@ impl Pages<'_> {
             return Ok(true);
         }
         let document = json!({ "schema": SCHEMA, "files": [file] });
-        output::to_stdout(format!("{document}\n").as_bytes(), true)
+        output::to_stdout((crate::text::json(&document, false) + "\n").as_bytes(), true)
     }
 
     /// Prints the single document, if there is one.
     fn finish(&mut self) -> Result<bool, Failure> {
         let Some(files) = self.one.take() else { return Ok(true) };
         let document = json!({ "schema": SCHEMA, "files": files });
-        output::to_stdout(format!("{document:#}\n").as_bytes(), true)
+        output::to_stdout((crate::text::json(&document, true) + "\n").as_bytes(), true)
     }
 
     /// Logs that a file was described. Only the log needs it: people read the description itself.
@@ -228,8 +229,7 @@ impl Describer {
             name: input.name(),
             stored: input.size(),
             inflated: 0,
-            gzip: false,
-            zstd: false,
+            compression: None,
             framing: Framing::None,
             messages: Vec::new(),
             count: 0,
@@ -253,8 +253,7 @@ impl Describer {
     ) -> Result<(), Failure> {
         let mut content = Content::open(input, &self.options.limits, console)?;
         described.opened = true;
-        described.gzip = content.is_gzip();
-        described.zstd = content.is_zstd();
+        described.compression = content.compression();
         described.framing = content.framing();
         match self.full {
             true => self.messages::<Full>(&mut content, described, console)?,

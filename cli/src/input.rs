@@ -22,18 +22,20 @@ pub(crate) struct Input {
     pub(crate) relative: PathBuf,
     /// Whether a directory walk found it, in contrast to a name or a pattern.
     pub(crate) found: bool,
+    /// Whether the walk of a directory or a pattern found it.
+    pub(crate) is_walked: bool,
 }
 
 impl Input {
     /// Creates the input for stdin, whose output in a directory is `stdin.otlp`.
     fn stdin() -> Self {
-        Self { path: None, relative: PathBuf::from("stdin"), found: false }
+        Self { path: None, relative: PathBuf::from("stdin"), ..Self::default() }
     }
 
     /// Creates a named input. [`Walk::input`] creates those that a walk finds.
     fn file(path: &Path, relative: &Path) -> Self {
         let (path, relative) = (Some(path.to_owned()), relative.to_owned());
-        Self { path, relative, found: false }
+        Self { path, relative, found: false, is_walked: false }
     }
 
     /// Whether the run may skip the input after this failure, such as a README in a directory of
@@ -44,37 +46,43 @@ impl Input {
         self.found && failure.is_no_profile && named.is_none_or(Format::is_json)
     }
 
-    /// Converts the library's error about reading the input. `gzip` is set if the input is
-    /// compressed.
+    /// Converts the library's error about reading the input. `compression` is that of the
+    /// input.
     ///
     /// Replaces terms of the library by those of the command: `the option scale` by `--scale`, and
     /// a hint to name the format by the flag for it.
-    pub(crate) fn failure(&self, error: &Error, gzip: bool) -> Failure {
+    pub(crate) fn failure(&self, error: &Error, compression: Option<&str>) -> Failure {
         let mut failure = Failure::of(error, Exit::Input);
         failure.message = failure.message.replace("the option scale", "--scale");
         if error.kind() == ErrorKind::Unrecognised {
             let message = failure.message.replace("name its format", "name its format with --from");
             // Users can copy the suggested command.
-            failure.message = self.named_in(&message, gzip);
+            failure.message = self.named_in(&message, compression);
         }
         failure
     }
 
     /// Replaces `FILE` in `message` by the quoted name of the file. In commands, which are in
-    /// backquotes, a gzip is first inflated, because some tools do not read gzip.
-    fn named_in(&self, message: &str, gzip: bool) -> String {
+    /// backquotes, the file is first inflated, because some tools do not read compressed files.
+    fn named_in(&self, message: &str, compression: Option<&str>) -> String {
         let Some(path) = self.path.as_deref().and_then(Path::to_str) else {
             return message.to_owned();
         };
         let name = quoted(path);
-        let inflated = match path.strip_suffix(".gz") {
+        let inflated = match path.strip_suffix(".gz").or_else(|| path.strip_suffix(".zst")) {
             Some(stem) => quoted(stem),
             None => quoted(&format!("{path}.inflated")),
         };
+        let inflate = match compression {
+            Some("gzip") => "gunzip -c",
+            Some("zlib") => "pigz -dc",
+            _ => "zstd -dc",
+        };
         // Parts with odd numbers are between backquotes.
-        let parts = message.split('`').enumerate().map(|(row, part)| match row % 2 == 1 && gzip {
+        let is_command = |row| row % 2 == 1 && compression.is_some();
+        let parts = message.split('`').enumerate().map(|(row, part)| match is_command(row) {
             true if with_file(part, &name) != part => {
-                format!("gunzip -c {name} > {inflated} && {}", with_file(part, &inflated))
+                format!("{inflate} < {name} > {inflated} && {}", with_file(part, &inflated))
             }
             _ => with_file(part, &name),
         });
@@ -126,11 +134,16 @@ pub(crate) struct Inputs {
     pub(crate) all: Vec<Input>,
     /// Arguments without readable inputs, with the reason.
     pub(crate) missing: Vec<(String, Failure)>,
-    /// Files that a walk skipped because they are pipes, sockets or devices.
+    /// Files that a walk skipped: pipes, sockets, devices, and the output of the run.
     pub(crate) passed_over: Vec<(String, Failure)>,
     /// Whether the arguments are a single file or stdin.
     pub(crate) single: bool,
+    /// Whether the directory of outputs is walked.
+    pub(crate) walks_outputs: bool,
 }
+
+/// Why a walk skips a file that this run, or an earlier one, writes.
+const OUTPUT: &str = "it is an output of this run";
 
 impl Inputs {
     /// Resolves the arguments. Directories are walked in the order of names, so runs over a tree
@@ -147,10 +160,13 @@ impl Inputs {
         for argument in arguments {
             if argument.as_os_str() == "-" {
                 inputs.all.push(Input::stdin());
+            } else if let Some(address) = address(argument) {
+                inputs.miss(argument, &format!("is an address, and only files are read: download it first with `curl -f -o profile.pb.gz {}`", quoted(address)));
             } else if argument.is_dir() {
                 found += 1;
                 let before = inputs.found();
                 let walk = Walk { root: argument, pattern: None, outputs };
+                inputs.walks_outputs |= walk.is_of_outputs(argument);
                 inputs.walk(&walk, argument, usize::MAX);
                 if inputs.found() == before {
                     inputs.miss(argument, "holds no files");
@@ -204,13 +220,15 @@ impl Inputs {
             match kind {
                 Ok(kind) if kind.is_dir() && (levels == 1 || path.is_symlink()) => {}
                 Ok(kind) if kind.is_dir() && walk.is_of_outputs(&path) => {}
+                Ok(kind) if kind.is_file() && walk.takes(&path) && walk.is_of_outputs(&path) => {
+                    self.pass_over(&path, OUTPUT);
+                }
                 // Two levels or more: the first arm takes 1, and a pattern has a wildcard.
                 Ok(kind) if kind.is_dir() => self.walk(walk, &path, levels - 1),
                 _ if !walk.takes(&path) => {}
                 // Reading a pipe or a device may block forever.
                 Ok(kind) if !kind.is_file() => {
-                    let failure = Failure::new(Exit::Input, "it is neither a file nor a directory");
-                    self.passed_over.push((path.to_string_lossy().into_owned(), failure));
+                    self.pass_over(&path, "it is neither a file nor a directory");
                 }
                 _ => self.all.push(walk.input(&path)),
             }
@@ -250,6 +268,22 @@ impl Inputs {
             let why = "cannot be read: no such file, and no file matches the pattern";
             self.miss(&pattern, why);
         }
+    }
+
+    /// Leaves out the files of walks that a run writes itself.
+    pub(crate) fn leave_out_outputs(&mut self, is_output: impl Fn(&Path) -> bool) {
+        for input in std::mem::take(&mut self.all) {
+            match input.path.as_deref().filter(|path| input.is_walked && is_output(path)) {
+                Some(path) => self.pass_over(path, OUTPUT),
+                None => self.all.push(input),
+            }
+        }
+    }
+
+    /// Records a file that a walk skipped.
+    fn pass_over(&mut self, path: &Path, why: &str) {
+        let failure = Failure::new(Exit::Input, why);
+        self.passed_over.push((path.to_string_lossy().into_owned(), failure));
     }
 
     /// Records an argument without inputs. It fails the run at its end; the other arguments are
@@ -305,7 +339,7 @@ impl Walk<'_> {
     fn input(&self, path: &Path) -> Input {
         let relative = path.strip_prefix(self.root).unwrap_or(path);
         let found = self.pattern.is_none();
-        Input { path: Some(path.to_owned()), relative: relative.to_owned(), found }
+        Input { path: Some(path.to_owned()), relative: relative.to_owned(), found, is_walked: true }
     }
 }
 
@@ -318,6 +352,12 @@ fn is_hidden(name: &OsStr) -> bool {
 /// Whether a path is empty and so means the current directory.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
+}
+
+/// The address that an argument is, unless a file has this name.
+fn address(argument: &Path) -> Option<&str> {
+    let is_address = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+    argument.to_str().filter(is_address).filter(|_| !argument.exists())
 }
 
 /// Whether a path is a pattern. An existing file of that name takes precedence.

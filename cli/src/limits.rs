@@ -10,7 +10,7 @@
 //!
 //! A new limit of the library needs one line here, and errors then name its flag.
 
-use otlp_profiles::{Limits, WriteOptions};
+use otlp_profiles::{Limits, OutputLimit, Profiles, WriteOptions};
 
 /// Parses a number such as `65536`, `64MiB`, `2G` (powers of 1024), `64MB` (powers of 1000) or
 /// `unlimited`.
@@ -121,9 +121,25 @@ limits! { ReadLimits of Limits, Limits::unlimited(); // the limits of the model 
     max_owned_per_byte [] "The same, for each decompressed byte of the message; 128MiB are always allowed [default: 12]"
 }
 
-limits! { WriteLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_expanded_samples(u64::MAX);
-    max_output_bytes ["max-output"] "Bytes written for one message, before compression [default: 4GiB]"
+limits! { OutputLimits of WriteOptions, WriteOptions::default().max_output_bytes(u64::MAX).max_output_per_byte(u64::MAX);
+    max_output_bytes ["max-output"] "Bytes written for one message, before compression, or for a report [default: 4GiB]"
+    max_output_per_byte [] "The same, for each byte of rows and samples in memory; 32MiB, or four times the strings, are always allowed [default: 32]"
+}
+
+limits! { WriteLimits of WriteOptions, WriteOptions::default().max_expanded_samples(u64::MAX);
     max_expanded_samples [] "Samples after each timestamp became a sample [default: 16Mi]"
+}
+
+impl OutputLimits {
+    /// The limit of a report on profiles: that of a file, unless the arguments set another.
+    pub(crate) fn of(&self, profiles: &Profiles) -> OutputLimit {
+        self.set(file_options()).output_limit(profiles)
+    }
+}
+
+/// The options of writing files, which may be larger than requests.
+pub(crate) fn file_options() -> WriteOptions {
+    WriteOptions::default().max_output_bytes(Limits::file().max_output_bytes)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 mod completions;
 mod console;
 mod convert;
+#[cfg(feature = "corpus")]
 mod corpus;
 mod deferred;
 mod diff;
@@ -41,6 +42,7 @@ mod reading;
 mod readings;
 mod redact;
 mod session;
+mod skipped;
 mod source;
 mod split;
 mod sql;
@@ -49,6 +51,7 @@ mod style;
 mod sum;
 mod text;
 mod time;
+mod tips;
 mod top;
 mod trace;
 mod validate;
@@ -108,11 +111,11 @@ enum Command {
     /// Read profiles back from the tables that export wrote
     #[cfg(feature = "parquet")]
     Import(Deferred<import::Args>),
-    /// Write profiles as tables; needs the feature parquet, which this build lacks
+    /// Write profiles as tables; needs the feature `parquet`, which this build lacks
     #[cfg(not(feature = "parquet"))]
     #[command(hide = true)]
     Export(Unavailable),
-    /// Read profiles back from tables; needs the feature parquet, which this build lacks
+    /// Read profiles back from tables; needs the feature `parquet`, which this build lacks
     #[cfg(not(feature = "parquet"))]
     #[command(hide = true)]
     Import(Unavailable),
@@ -123,7 +126,12 @@ enum Command {
     /// Print SQL that answers questions about exported profiles
     Sql(Deferred<sql::Args>),
     /// Write files that break each rule, and near misses, to test other tools
+    #[cfg(feature = "corpus")]
     Corpus(Deferred<corpus::Args>),
+    /// Write files that break each rule; needs the feature `corpus`, which this build lacks
+    #[cfg(not(feature = "corpus"))]
+    #[command(hide = true)]
+    Corpus(Unavailable),
     /// Print a completion script for a shell
     Completions(Deferred<completions::Args>),
     /// Print the manual page, or write all pages to a directory
@@ -131,7 +139,7 @@ enum Command {
 }
 
 /// The arguments of a subcommand that this build lacks.
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(all(feature = "corpus", feature = "parquet")))]
 #[derive(Clone, Debug, clap::Args)]
 struct Unavailable {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -172,7 +180,8 @@ fn main() -> ExitCode {
     style::choose(std::env::args_os().skip(1));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            tips::improve(&mut error);
             return ExitCode::from(
                 say_usage(&error, asks_for_json(std::env::args_os().skip(1))).code(),
             );
@@ -216,17 +225,26 @@ fn run(cli: &Cli) -> Exit {
         #[cfg(feature = "parquet")]
         Command::Import(Deferred(args)) => import::run(args, &console),
         #[cfg(not(feature = "parquet"))]
-        Command::Export(_) | Command::Import(_) => {
-            let message = "this build has no tables: install it with cargo install otlp-profiles-cli --features parquet (feature parquet)";
-            wrong_usage("", false, message)
-        }
+        Command::Export(_) | Command::Import(_) => lacking("parquet"),
         Command::Top(Deferred(args)) => top::run(args, &console),
         Command::View(Deferred(args)) => view::run(args, &console),
         Command::Sql(Deferred(args)) => sql::run(args, &console),
+        #[cfg(feature = "corpus")]
         Command::Corpus(Deferred(args)) => corpus::run(args, &console),
+        #[cfg(not(feature = "corpus"))]
+        Command::Corpus(_) => lacking("corpus"),
         Command::Completions(Deferred(args)) => completions::run(args, &console),
         Command::Man(Deferred(args)) => man::run(args, &console),
     }
+}
+
+/// Refuses a subcommand that was not built.
+#[cfg(not(all(feature = "corpus", feature = "parquet")))]
+fn lacking(feature: &str) -> Exit {
+    let message = format!(
+        "this build lacks the feature {feature}: build it with --features {feature}, or install all with cargo install otlp-profiles-cli"
+    );
+    wrong_usage("", false, &message)
 }
 
 /// Whether arguments that clap rejects request JSON on stderr.

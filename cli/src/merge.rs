@@ -3,8 +3,12 @@
 //! Each thread merges the messages of one file, and the results are appended in the order of the
 //! files. Memory holds the merged profiles and the files being processed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::ValueEnum;
-use otlp_profiles::transform::{Columns, Combine, MergeOptions, Merged, ResourceKeys};
+use otlp_profiles::model::Entry;
+use otlp_profiles::transform::{Caution, Columns, Combine, MergeOptions, Merged, ResourceKeys};
+use otlp_profiles::{Profile, Profiles};
 
 use crate::console::Console;
 use crate::convert;
@@ -12,9 +16,9 @@ use crate::convert::conversion::{Conversion, Outcome, Verb};
 use crate::convert::plan::{Outputs, Plan};
 use crate::convert::run::Run;
 use crate::exit::{Exit, Failure};
-use crate::numbers::counted;
+use crate::numbers::{counted, value};
 use crate::session::Session;
-use crate::sum::{Sum, warn_of_snapshots};
+use crate::sum::{Sum, warn};
 
 /// Arguments of `merge`.
 #[derive(Clone, Debug, clap::Args)]
@@ -60,9 +64,6 @@ pub(crate) struct Args {
     /// Sort by content: the same bytes whatever the order of the inputs
     #[arg(long)]
     canonical: bool,
-    /// Skip inputs that cannot be read, and list them
-    #[arg(long)]
-    skip_unreadable: bool,
     #[command(flatten)]
     pub(crate) convert: convert::Args,
 }
@@ -124,6 +125,9 @@ impl Args {
 
 const MERGE: Verb = Verb { name: "merge", noun: "Merge", past: "merged" };
 
+/// The most values that a message lists.
+const MOST_LISTED: usize = 10;
+
 /// Merges all inputs into one output. An unreadable input fails the run before it writes, unless
 /// `--skip-unreadable` is given.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
@@ -133,8 +137,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     };
     let mut conversion = Conversion::new(&args.convert, &MERGE, plan.format);
     conversion.apply_frames = args.apply_frames;
-    conversion.keeps_types = true;
     let mut session = Session::new("merge", console);
+    session.skips_unreadable = args.convert.skips_unreadable();
     let mut run = Run::new(&conversion, console);
     let (mut merged, mut has_failed) = (Outcome::default(), false);
     let failed = |session: &mut Session<'_>, name: &str, failure: &Failure| {
@@ -144,7 +148,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let (inputs, options) = (&plan.inputs, args.options(&conversion));
     let see = |_: &Sum| Ok(());
     let sum = conversion.sum(&mut session, inputs, &options, &mut merged.converted, see, failed);
-    let sum = sum.filter(|_| !has_failed || args.skip_unreadable);
+    let sum = sum.filter(|_| !has_failed || args.convert.skips_unreadable());
     if let (Some(sum), Some(job)) = (sum, plan.jobs.first()) {
         let name = counted(plan.inputs.all.len() as u64, "input");
         let step = console.step("merge", "encode", &name);
@@ -158,11 +162,61 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 
 /// Encodes the merged profiles.
 fn encode(conversion: &Conversion<'_>, sum: Sum, outcome: &mut Outcome) -> Result<(), Failure> {
-    let merged = sum.finish()?;
-    warn_of_snapshots(&merged, "--combine last keeps those", &mut outcome.notices);
-    let Merged { mut profiles, losses, .. } = merged;
+    let (merged, inputs) = sum.finish()?;
+    let Merged { mut profiles, losses, snapshots, .. } = merged;
+    if losses.get("merge.snapshots_summed").is_some() {
+        let cautions = snapshots.iter().map(Caution::of_snapshots);
+        warn(cautions, "--combine last keeps those", &mut outcome.notices);
+    }
     outcome.converted.losses.merge(&losses);
-    conversion.choose_default(&mut profiles, outcome)?;
+    conversion.choose_types(&mut profiles, outcome, "the sum")?;
+    let left_out = inputs.without(&profiles.sample_types()).into_iter().map(Caution::LeftOut);
+    warn(left_out, "", &mut outcome.notices);
     conversion.set_origin(&mut profiles)?;
-    conversion.encode(&mut outcome.converted, (String::new(), profiles))
+    let reasons = if conversion.to.is_otlp() { Vec::new() } else { differences(&profiles) };
+    conversion.encode(&mut outcome.converted, (String::new(), profiles))?;
+    let files = outcome.converted.payloads();
+    if files > 1 && !reasons.is_empty() {
+        outcome.notices.note("several files", "", || {
+            format!("the sum needs {}: {}", counted(files as u64, "file"), reasons.join("; "))
+        });
+    }
+    Ok(())
+}
+
+/// Describes why merged profiles do not fit into one file, and the options that make one.
+fn differences(profiles: &Profiles) -> Vec<String> {
+    let dictionary = profiles.dictionary();
+    let listed = |all: BTreeSet<String>| -> Option<String> {
+        (all.len() > 1).then(|| all.into_iter().take(MOST_LISTED).collect::<Vec<_>>().join(", "))
+    };
+    let period = |of: &Profile| {
+        let (name, unit) = (of.period_type().name, of.period_type().unit);
+        format!("{} of {}", value(of.period().into(), dictionary.text(unit)), dictionary.text(name))
+    };
+    let periods = listed(profiles.iter().map(period).collect());
+    let periods = periods
+        .map(|all| format!("the sampling periods differ ({all}): --join-periods adds them up"));
+    let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
+    let resources = profiles.resource_profiles();
+    let attributes = || resources.iter().map(|of| dictionary.resolve(of.resource().attributes()));
+    for key in attributes().flat_map(|of| of.iter().map(|one| one.key).collect::<Vec<_>>()) {
+        values.entry(key).or_default();
+    }
+    for (key, values) in &mut values {
+        values.extend(attributes().map(|of| Some(of.get(key)?.to_string())));
+    }
+    let keys = values.into_iter().filter(|(_, values)| values.len() > 1);
+    let keys: Vec<_> = keys.map(|(key, _)| key).take(MOST_LISTED).collect();
+    let differing = (!keys.is_empty()).then(|| {
+        let flags: Vec<_> = keys.iter().map(|key| format!("--ignore-resource {key}")).collect();
+        format!("resources differ: {} adds them up", flags.join(" "))
+    });
+    let scope = |of: Entry<'_>| {
+        let (name, version) = (of.scope().name(), of.scope().version());
+        format!("{}@{}", dictionary.text(name), dictionary.text(version))
+    };
+    let scopes = listed(profiles.entries().map(scope).collect());
+    let scopes = scopes.map(|all| format!("scopes differ ({all})"));
+    periods.into_iter().chain(differing).chain(scopes).collect()
 }

@@ -11,7 +11,11 @@ use crate::console::{Console, Level, Line};
 ///
 /// A linear search is fast, because there are few keys: codes and names of formats.
 #[derive(Debug, Default)]
-pub(crate) struct Notices(Vec<Notice>);
+pub(crate) struct Notices {
+    grouped: Vec<Notice>,
+    /// Warnings that name their input, and are printed for each.
+    each: Vec<String>,
+}
 
 #[derive(Debug)]
 struct Notice {
@@ -32,26 +36,37 @@ impl Notices {
         self.add(Level::Warning, key, input, message);
     }
 
+    /// Adds a warning that names its input, and is not grouped with those about other inputs.
+    pub(crate) fn warn_of_each(&mut self, message: String) {
+        self.each.push(message);
+    }
+
     /// Adds a message that needs no action.
     pub(crate) fn note(&mut self, key: &str, input: &str, message: impl FnOnce() -> String) {
         self.add(Level::Notice, key, input, message);
     }
 
+    /// Drops the notices of a key, which do not concern the subcommand.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.grouped.retain(|notice| notice.key != key);
+    }
+
     /// Adds the notices of a further input.
     pub(crate) fn merge(&mut self, of_one: Self) {
-        for Notice { level, key, message, last, .. } in of_one.0 {
+        self.each.extend(of_one.each);
+        for Notice { level, key, message, last, .. } in of_one.grouped {
             self.add(level, &key, &last, || message);
         }
     }
 
     fn add(&mut self, level: Level, key: &str, input: &str, message: impl FnOnce() -> String) {
-        match self.0.iter_mut().find(|notice| notice.key == key) {
+        match self.grouped.iter_mut().find(|notice| notice.key == key) {
             Some(notice) if notice.last == input => {}
             Some(notice) => {
                 notice.more += 1;
                 notice.last = input.to_owned();
             }
-            None => self.0.push(Notice {
+            None => self.grouped.push(Notice {
                 level,
                 key: key.to_owned(),
                 message: message(),
@@ -85,7 +100,10 @@ impl Notices {
 
     /// Logs each notice.
     pub(crate) fn print(&self, subcommand: &'static str, console: &Console) {
-        for notice in &self.0 {
+        for message in &self.each {
+            console.log(&Line::new(Level::Warning, subcommand, message));
+        }
+        for notice in &self.grouped {
             let message = format!("{}{}", notice.message, and_more(notice.more));
             console.log(&Line::new(notice.level, subcommand, message));
         }

@@ -3,6 +3,8 @@
 //! The exact number comes first and the rounded one in brackets, so that readers see which is
 //! rounded.
 
+use otlp_profiles::units::{Dimension, Unit};
+
 /// Groups digits by thousands: `300,005,368`.
 pub(crate) fn grouped(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
@@ -31,16 +33,27 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// Formats a value in the unit of its profile: `79,966,170,000,000 nanoseconds (22.2 h)`.
 pub(crate) fn value(number: i128, unit: &str) -> String {
-    let units = match unit {
-        "bytes" | "byte" | "By" | "B" => in_units(number, BYTES),
-        "nanoseconds" | "nanosecond" | "ns" => in_units(number, TIME),
-        "microseconds" | "microsecond" | "us" | "μs" | "µs" => time_of(number, 1_000),
-        "milliseconds" | "millisecond" | "ms" => time_of(number, 1_000_000),
-        "seconds" | "second" | "s" => time_of(number, 1_000_000_000),
-        _ => None,
-    };
+    with_unit(&exact(number, unit), rounded(number, unit))
+}
+
+/// Formats a value in the largest unit that fits, if there is one: `22.2 h`, else `163 count`.
+pub(crate) fn short(number: i128, unit: &str) -> String {
+    rounded(number, unit).unwrap_or_else(|| exact(number, unit))
+}
+
+fn exact(number: i128, unit: &str) -> String {
     let number = grouped(number);
-    with_unit(&if unit.is_empty() { number } else { format!("{number} {unit}") }, units)
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+/// The value in a larger unit.
+fn rounded(number: i128, unit: &str) -> Option<String> {
+    let unit = Unit::of(unit)?;
+    match unit.dimension() {
+        Dimension::Bytes => larger(number, unit, BYTES),
+        Dimension::Time => larger(number, unit, TIME),
+        _ => None,
+    }
 }
 
 /// Appends the rounded number in brackets, if there is one.
@@ -56,19 +69,21 @@ type Units = [(&'static str, i128)];
 
 /// Smaller units would not shorten a number of bytes.
 const BYTES: &Units = &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)];
-/// The number of nanoseconds in a second. All times are converted to nanoseconds.
+/// The number of nanoseconds in a second.
 const SECOND: i128 = 1_000_000_000;
 /// Units of time. Microseconds are no easier to read than nanoseconds.
 const TIME: &Units =
     &[("h", 3600 * SECOND), ("min", 60 * SECOND), ("s", SECOND), ("ms", SECOND / 1000)];
 
-/// Formats a time in units of `nanos` nanoseconds, if a larger unit makes it shorter.
+/// Formats a number in another unit of its dimension, if a larger one makes it shorter.
 ///
 /// Returns `None` on overflow of 128 bits, so that only the exact number appears.
-fn time_of(number: i128, nanos: i128) -> Option<String> {
-    let total = number.checked_mul(nanos)?;
-    let is_larger = TIME.iter().any(|(_, unit)| *unit > nanos && total.abs() >= *unit);
-    is_larger.then(|| in_units(total, TIME)).flatten()
+fn larger(number: i128, unit: Unit, units: &Units) -> Option<String> {
+    let total = number.checked_mul(unit.factor())?;
+    let is_larger = units
+        .iter()
+        .any(|(_, one)| *one > unit.factor() && total.unsigned_abs() >= one.unsigned_abs());
+    is_larger.then(|| in_units(total, units)).flatten()
 }
 
 /// Formats a number in the largest unit that it reaches, to one decimal.

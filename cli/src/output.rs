@@ -85,6 +85,26 @@ pub(crate) fn to_files(
     for (path, _) in files.iter().filter(|_| !force) {
         may_create(path, input)?;
     }
+    let directories = stage(files, when)?.commit(force, 0)?;
+    if when == Sync::Now {
+        sync(&directories);
+    }
+    Ok(directories)
+}
+
+/// Writes files, and keeps so many of their predecessors as `NAME.1`, `NAME.2` and so on. A predecessor moves when its
+/// successor is complete.
+///
+/// # Errors
+///
+/// As [`to_files`], or a predecessor cannot be renamed.
+pub(crate) fn rotate(files: &[(PathBuf, Vec<u8>)], backups: usize) -> Result<(), Failure> {
+    sync(&stage(files, Sync::Deferred)?.commit(true, backups)?);
+    Ok(())
+}
+
+/// Writes files under temporary names. Pipes and devices are written at once.
+fn stage(files: &[(PathBuf, Vec<u8>)], when: Sync) -> Result<Staged, Failure> {
     let mut staged = Staged::default();
     for (path, bytes) in files {
         if is_stream(path) {
@@ -93,11 +113,33 @@ pub(crate) fn to_files(
             staged.write(path, bytes, when).map_err(|error| unwritable(path, &error))?;
         }
     }
-    let directories = staged.commit(force)?;
-    if when == Sync::Now {
-        sync(&directories);
+    Ok(staged)
+}
+
+/// Copies a file to its first backup, and renames each backup to the next; the last is replaced.
+fn shift(path: &Path, backups: usize) -> Result<(), Failure> {
+    let backup = |number: usize| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    let first = backup(1);
+    // A run was killed before it replaced the file.
+    if !path.exists() || same_file(path, &first) {
+        return Ok(());
     }
-    Ok(directories)
+    // As far as files are there; a gap ends the row.
+    let there = (1..backups).take_while(|number| backup(*number).exists()).count();
+    let failed = |to: &Path, error| unwritable(to, &error);
+    // From the last, so that no rename replaces a backup that must still move.
+    for number in (1..=there).rev() {
+        let to = backup(number + 1);
+        fs::rename(backup(number), &to).map_err(|error| failed(&to, error))?;
+    }
+    let _ = fs::remove_file(&first);
+    // A link, so that the file keeps its name until its successor has it. Not all file systems have links.
+    let moved = fs::hard_link(path, &first).or_else(|_| fs::rename(path, &first));
+    moved.map_err(|error| failed(&first, error))
 }
 
 /// When to sync files to the disk.
@@ -178,18 +220,21 @@ impl Staged {
         if when == Sync::Now { file.sync_all() } else { Ok(()) }
     }
 
-    /// Renames all files and returns their directories.
+    /// Renames all files and returns their directories. Keeps so many backups of each.
     ///
     /// # Errors
     ///
     /// A file was created meanwhile and may not be replaced, or a file cannot be renamed. Files
     /// that were renamed before stay; the rest are removed.
-    fn commit(mut self, force: bool) -> Result<BTreeSet<PathBuf>, Failure> {
+    fn commit(mut self, force: bool, backups: usize) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut directories = BTreeSet::new();
         while let Some((temporary, path)) = self.files.last() {
             if !force {
                 // Another process may have created it meanwhile.
                 may_create(path, None)?;
+            }
+            if backups > 0 {
+                shift(path, backups)?;
             }
             let mut known = Temporary::lock();
             // Under the lock, so that a signal finds the file under the name that the set has.

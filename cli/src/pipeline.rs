@@ -11,6 +11,7 @@ mod publisher;
 mod stages;
 mod yaml;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -19,16 +20,20 @@ use otlp_profiles::{Limits, Profiles, ReadOptions, Reading, WriteOptions};
 
 use crate::console::{Console, Level, Line};
 use crate::convert::encode::Converted;
-use crate::convert::tally::Tally;
+use crate::convert::report::sentences;
 use crate::exit::{Exit, Failure};
 use crate::info::summaries::Quick;
 use crate::input::{Input, Inputs, unreadable};
+use crate::limits::{OutputLimits, file_options};
 use crate::notices::Notices;
+use crate::numbers::counted;
 use crate::pipeline::config::{Config, Sink, Source};
 use crate::pipeline::publisher::{Publisher, Written};
 use crate::reading::{Content, ReadArgs};
+use crate::readings::warn_of_repairs;
 use crate::session::{Session, Turn};
-use crate::text::shown_path;
+use crate::text::{shown, shown_path};
+use crate::time::{rfc3339, unix_nanos};
 
 /// The arguments of `pipeline`.
 #[derive(Clone, Debug, clap::Args)]
@@ -45,6 +50,8 @@ pub(crate) struct Args {
     force: bool,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    limits: OutputLimits,
 }
 
 const AFTER_HELP: &str = "\
@@ -52,13 +59,16 @@ Examples:
   otlp-profiles pipeline -c pipeline.yaml night/
   otlp-profiles pipeline -c growth.yaml 'heap-*.pb.gz' > growth.otlp";
 
+/// How far the clock of another machine may be ahead: five minutes in nanoseconds.
+const SKEW: i128 = 300_000_000_000;
+
 /// The subcommand, for messages.
 const NAME: &str = "pipeline";
 
 /// Sends the profiles of all inputs through the stages.
 pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let mut session = Session::new(NAME, console);
-    let inputs = Inputs::of(&args.inputs);
+    let mut inputs = Inputs::of(&args.inputs);
     let is_stream = |input: &Input| {
         let path = input.path.as_ref();
         path.is_none_or(|path| path.metadata().is_ok_and(|file| !file.is_file()))
@@ -82,8 +92,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
         session.notices.warn(warning, "", || warning.clone());
     }
     let options = args.read.options();
+    config.leave_out_outputs(&mut inputs);
     let ordered = by_time(inputs, &options, &mut session);
-    let mut run = Run::new(config, args.force, options.limits);
+    let write = args.limits.set(file_options());
+    let mut run = Run::new(config, args.force, options.limits, write);
     let work = |input: &Input, console: &Console| read(input, &options, console);
     session.for_each(&Inputs::default(), &ordered, work, |session, turn| {
         if let Turn::Done(input, read) = turn {
@@ -115,6 +127,7 @@ fn by_time(inputs: Inputs, options: &ReadOptions, session: &mut Session<'_>) -> 
         }
         let mut end = None;
         let mut content = Content::open(input, &options.limits, console)?;
+        content.skips_messages = true;
         content.each::<Quick>(options, console, |message| {
             end = end.max(message?.reading.time_range().map(|(_, end)| end));
             Ok(())
@@ -149,12 +162,15 @@ struct Read {
 fn read(input: &Input, options: &ReadOptions, console: &Console) -> Read {
     let (mut read, name) = (Read::default(), input.name());
     let result = Content::open(input, &options.limits, console).and_then(|mut content| {
+        content.skips_messages = true;
         content.each::<Reading>(options, console, |message| {
             let message = message?;
             message.check_certainty(&name, &mut read.notices)?;
             read.messages.push(read.converted.note(message));
             Ok(())
-        })
+        })?;
+        content.skipped.warn(&name, &mut read.notices);
+        read.converted.note_skipped(&content.skipped)
     });
     read.failure = result.err();
     read
@@ -162,24 +178,37 @@ fn read(input: &Input, options: &ReadOptions, console: &Console) -> Read {
 
 /// The stages and publishers of a run.
 struct Run {
-    sources: Vec<Source>,
-    sinks: Vec<(Sink, Pipeline)>,
-    tally: Tally,
+    /// Sources, and whether they have matched a sample type.
+    sources: Vec<(Source, bool)>,
+    sinks: Vec<Running>,
     options: WriteOptions,
     force: bool,
     /// The end of the latest profile.
     now: i128,
+    /// The names of all sample types of the inputs.
+    types: BTreeSet<String>,
+}
+
+/// A sink with its stages and what was lost in it.
+struct Running {
+    sink: Sink,
+    pipeline: Pipeline,
+    /// The losses of the stages.
+    lost: Converted,
+    /// The losses of each publisher.
+    published: Vec<Converted>,
 }
 
 impl Run {
-    fn new(config: Config, force: bool, limits: Limits) -> Self {
+    fn new(config: Config, force: bool, limits: Limits, options: WriteOptions) -> Self {
         let sinks = config.sinks.into_iter().map(|mut sink| {
-            let stages = std::mem::take(&mut sink.stages);
-            (sink, Pipeline::new(stages).limits(limits))
+            let pipeline = Pipeline::new(std::mem::take(&mut sink.stages)).limits(limits);
+            let published = sink.publishers.iter().map(|_| Converted::default()).collect();
+            Running { sink, pipeline, lost: Converted::default(), published }
         });
-        let options = WriteOptions::default().max_output_bytes(Limits::file().max_output_bytes);
-        let tally = Tally::default();
-        Self { sources: config.sources, sinks: sinks.collect(), tally, options, force, now: 0 }
+        let sinks = sinks.collect();
+        let sources = config.sources.into_iter().map(|source| (source, false)).collect();
+        Self { sources, sinks, options, force, now: 0, types: BTreeSet::new() }
     }
 
     /// Sends the messages of an input through all sinks.
@@ -192,69 +221,115 @@ impl Run {
             }
         }
         session.notices.merge(read.notices);
-        self.tally.written(&name, &read.converted);
+        warn_of_repairs(&name, &read.converted.findings, &mut session.notices);
         for profiles in read.messages {
-            self.now = self.now.max(end_of(&profiles).unwrap_or(self.now));
-            for source in &self.sources {
+            let end = end_of(&profiles).unwrap_or(self.now);
+            self.now = self.now.max(end);
+            warn_of_future(&name, end, &mut session.notices);
+            for of in profiles.iter().flat_map(|profile| profile.sample_types()) {
+                self.types.insert(profiles.dictionary().text(of.name).to_owned());
+            }
+            for (source, has_matched) in &mut self.sources {
                 let mut wanted = profiles.clone();
-                wanted
-                    .retain_sample_types(|entry, of| source.has(entry.dictionary().text(of.name)));
+                wanted.retain_sample_types(|entry, of| {
+                    let has = source.has(entry.dictionary().text(of.name));
+                    *has_matched |= has;
+                    has
+                });
                 for row in &source.sinks {
-                    self.sinks[*row].1.push(wanted.clone());
+                    self.sinks[*row].pipeline.push(wanted.clone());
                 }
             }
-            for row in 0..self.sinks.len() {
-                let pipeline = &mut self.sinks[row].1;
-                pipeline.advance(self.now);
-                pipeline.flush();
-                self.publish(row, session);
+            for running in &mut self.sinks {
+                running.pipeline.advance(self.now);
+                running.pipeline.flush();
+                running.publish(self.now, &self.options, self.force, session);
             }
         }
     }
 
-    /// Publishes what stages hold, and completes all files.
+    /// Publishes what stages hold, completes all files, and reports what was lost.
     fn finish(&mut self, session: &mut Session<'_>) {
-        for row in 0..self.sinks.len() {
-            self.sinks[row].1.finish();
-            self.publish(row, session);
-            let (sink, _) = &mut self.sinks[row];
-            for publisher in &mut sink.publishers {
-                let written = publisher.write(self.force);
-                tell(&sink.name, publisher, written, &mut self.tally, session);
-            }
-            if sink.publishers.iter().all(Publisher::is_unused) {
-                let name = &sink.name;
-                session.notices.warn(&format!("unused {name}"), "", || {
-                    format!("sink {name} published nothing: no profile left its last transformer")
-                });
-            }
+        for (source, _) in self.sources.iter().filter(|(_, has_matched)| !has_matched) {
+            let types: Vec<&str> = self.types.iter().map(String::as_str).collect();
+            let types = shown(&types.join(", "));
+            session.notices.warn(&format!("unmatched {}", source.name), "", || {
+                format!("source {} matches no sample type of the inputs: {types}", source.name)
+            });
         }
-        self.tally.tell(NAME, session.console);
+        for running in &mut self.sinks {
+            running.pipeline.finish();
+            running.publish(self.now, &self.options, self.force, session);
+            running.finish(self.force, session);
+        }
     }
+}
 
-    /// Publishes what left the stages of a sink. Errors of one profile or publisher do not stop the others.
-    fn publish(&mut self, row: usize, session: &mut Session<'_>) {
-        let (sink, pipeline) = &mut self.sinks[row];
-        let Published { profiles, losses, errors, .. } = match pipeline.take() {
+impl Running {
+    /// Publishes what left the stages. Errors of one profile or publisher do not stop the others.
+    fn publish(
+        &mut self,
+        now: i128,
+        options: &WriteOptions,
+        force: bool,
+        session: &mut Session<'_>,
+    ) {
+        let Published { profiles, losses, errors, .. } = match self.pipeline.take() {
             Ok(published) => published,
             Err(error) => {
                 let failure = Failure::of(&error, Exit::Output);
-                return session.failed("Pipeline", Some(&sink.name), &failure);
+                return session.failed("Pipeline", Some(&self.sink.name), &failure);
             }
         };
-        let mut lost = Converted::default();
-        lost.losses = losses;
-        self.tally.written(&format!("sink {}", sink.name), &lost);
+        self.lost.losses.merge(&losses);
         for error in &errors {
             let failure = Failure::of(error, Exit::Output);
-            session.failed("Pipeline", Some(&format!("sink {}", sink.name)), &failure);
+            session.failed("Pipeline", Some(&format!("sink {}", self.sink.name)), &failure);
         }
         let Some(profiles) = profiles else { return };
-        let end = end_of(&profiles).unwrap_or(self.now);
-        for publisher in &mut sink.publishers {
-            let written = publisher.publish(&profiles, end, &self.options, self.force);
-            tell(&sink.name, publisher, written, &mut self.tally, session);
+        let end = end_of(&profiles).unwrap_or(now);
+        for (publisher, lost) in self.sink.publishers.iter_mut().zip(&mut self.published) {
+            let written = publisher.publish(&profiles, end, options, force);
+            tell(&self.sink.name, publisher, written, lost, session);
         }
+    }
+
+    /// Completes the files, and reports what was lost and what had no effect.
+    fn finish(&mut self, force: bool, session: &mut Session<'_>) {
+        let Self { sink, pipeline, lost, published } = self;
+        for (publisher, lost) in sink.publishers.iter_mut().zip(&mut *published) {
+            let written = publisher.write(force);
+            tell(&sink.name, publisher, written, lost, session);
+        }
+        let name = &sink.name;
+        let console = session.console;
+        let notes = console.shows(Level::Info);
+        let urls = sink.publishers.iter().map(|publisher| publisher.url.clone());
+        let all = std::iter::once((format!("sink {name}"), &*lost)).chain(urls.zip(&*published));
+        for (of, lost) in all {
+            for sentence in sentences(lost, notes) {
+                let message = format!("{}: {sentence}", shown(&of));
+                console.log(&Line::new(Level::Warning, NAME, message));
+            }
+        }
+        for sentence in pipeline.unmatched() {
+            let message = format!("sink {name}: {}", shown(&sentence));
+            session.notices.warn(&message, "", || message.clone());
+        }
+        if sink.publishers.iter().all(Publisher::is_unused) {
+            session.notices.warn(&format!("unused {name}"), "", || {
+                format!("sink {name} published nothing: no profile left its last transformer")
+            });
+        }
+    }
+}
+
+/// Warns of a profile that ends later than now by the clock of this machine.
+fn warn_of_future(name: &str, end: i128, notices: &mut Notices) {
+    if let Some(time) = rfc3339(end).filter(|_| end > unix_nanos() + SKEW) {
+        notices.warn("future", name, || {
+            format!("{name}: a profile ends at {time}, which is in the future: its clock or that of this machine is wrong")
+        });
     }
 }
 
@@ -268,13 +343,17 @@ fn tell(
     sink: &str,
     publisher: &Publisher,
     written: Result<Option<Written>, Failure>,
-    tally: &mut Tally,
+    lost: &mut Converted,
     session: &mut Session<'_>,
 ) {
     match written {
         Ok(None) => {}
-        Ok(Some(Written { names, converted })) => {
-            tally.written(&publisher.url, &converted);
+        Ok(Some(Written { names, converted, expired })) => {
+            if !expired.is_empty() {
+                let files = counted(expired.len() as u64, "file");
+                let line = Line::new(Level::Notice, NAME, format!("{files} expired and removed"));
+                session.console.log(&line.with("sink", sink).with("files", expired.join(",")));
+            }
             let line = Line::new(Level::Info, NAME, "Profiles published")
                 .with("sink", sink)
                 .count("profiles", converted.profiles)
@@ -282,6 +361,7 @@ fn tell(
                 .count("bytes", converted.bytes_out)
                 .with("out", names.join(","));
             session.console.log(&line);
+            lost.add(converted);
         }
         Err(failure) => session.failed("Publication", Some(&publisher.url), &failure),
     }

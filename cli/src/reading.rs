@@ -13,7 +13,7 @@
 //! | frames, JSON lines | one after the other; places begin with `message[3]` |
 //! | a long text | read line by line, never completely in memory |
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -25,6 +25,7 @@ use otlp_profiles::{
     Ambiguity, Certainty, Detected, ErrorKind, Format, Limits, Policy, Profiles, ReadOptions,
     Reading,
 };
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::console::{Console, Level, Line, Progress};
 use crate::exit::{Exit, Failure};
@@ -32,6 +33,7 @@ use crate::formats::FormatParser;
 use crate::input::{Input, unreadable};
 use crate::limits::ReadLimits;
 use crate::notices::Notices;
+use crate::skipped::Skipped;
 use crate::source::SourceArgs;
 use crate::trace;
 
@@ -48,6 +50,9 @@ pub(crate) struct ReadArgs {
     /// Drop the broken parts of an input, and report them
     #[arg(long)]
     repair: bool,
+    /// Skip inputs and messages that cannot be read, and list them; fail only if nothing was read
+    #[arg(long, hide_short_help = true)]
+    skip_unreadable: bool,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
@@ -60,9 +65,20 @@ impl ReadArgs {
         self.source.types()
     }
 
+    /// The first `--type` flag, with its unit if it has one.
+    pub(crate) fn sample_type(&self) -> Option<String> {
+        let (name, unit) = self.types().first()?;
+        Some(if unit.is_empty() { name.clone() } else { format!("{name}:{unit}") })
+    }
+
     /// Whether to drop malformed parts (`--repair`).
     pub(crate) fn repairs(&self) -> bool {
         self.repair
+    }
+
+    /// Whether to continue without inputs and messages that cannot be read (`--skip-unreadable`).
+    pub(crate) fn skips_unreadable(&self) -> bool {
+        self.skip_unreadable
     }
 
     /// Converts flags to options of the library. The limits are those of files, which exceed the
@@ -93,12 +109,17 @@ pub(crate) struct Content<'a> {
     pub(crate) name: String,
     /// Decompresses and splits into frames. Memory holds one message.
     payloads: MessageReader<Counted<Box<dyn Read>>>,
-    /// The bytes read so far, shared with the counting reader that [`MessageReader`] owns.
+    /// The bytes read so far and their hash, shared with the counting reader that [`MessageReader`] owns.
     stored: Rc<Cell<u64>>,
+    hash: Rc<RefCell<Xxh3>>,
     /// The likeliest format of an unreadable message.
     pub(crate) seems: Option<Detected>,
     /// Whether `--type` selects the types to write, if the format read has no use for it.
     pub(crate) types_may_choose: bool,
+    /// Whether [`each`](Self::each) skips the malformed messages of a framed input.
+    pub(crate) skips_messages: bool,
+    /// The messages that were skipped.
+    pub(crate) skipped: Skipped,
 }
 
 impl<'a> Content<'a> {
@@ -118,13 +139,24 @@ impl<'a> Content<'a> {
         };
         let name = input.name();
         let step = console.step("read", "load", &name);
-        let stored = Rc::new(Cell::new(0));
+        let (stored, hash) = (Rc::new(Cell::new(0)), Rc::<RefCell<Xxh3>>::default());
         let progress = console.progress().clone();
-        let counted = Counted { reader, read: Rc::clone(&stored), progress };
+        let (read, hashed) = (Rc::clone(&stored), Rc::clone(&hash));
+        let counted = Counted { reader, read, hash: hashed, progress };
         let payloads = MessageReader::with_size(counted, input.size(), *limits)
-            .map_err(|error| input.failure(&error, false))?;
+            .map_err(|error| input.failure(&error, None))?;
         drop(step);
-        Ok(Self { input, name, payloads, stored, seems: None, types_may_choose: false })
+        Ok(Self {
+            input,
+            name,
+            payloads,
+            stored,
+            hash,
+            seems: None,
+            types_may_choose: false,
+            skips_messages: false,
+            skipped: Skipped::default(),
+        })
     }
 
     /// The number of stored bytes read so far.
@@ -132,17 +164,19 @@ impl<'a> Content<'a> {
         self.stored.get()
     }
 
+    /// The hash of the stored bytes read so far. After the last message, it covers the whole input, which a pipe
+    /// provides only once.
+    pub(crate) fn hash(&self) -> u128 {
+        self.hash.borrow().digest128()
+    }
+
     /// The number of decompressed bytes read so far.
     pub(crate) fn inflated(&self) -> u64 {
         self.payloads.bytes()
     }
 
-    pub(crate) fn is_gzip(&self) -> bool {
-        self.payloads.is_gzip()
-    }
-
-    pub(crate) fn is_zstd(&self) -> bool {
-        self.payloads.is_zstd()
+    pub(crate) fn compression(&self) -> Option<&'static str> {
+        self.payloads.compression()
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -157,6 +191,9 @@ impl<'a> Content<'a> {
     ///
     /// Adds the number of the message to the places of all failures, including those that `f`
     /// returns.
+    ///
+    /// Skips malformed messages if [`skips_messages`](Self::skips_messages) is set; if no other
+    /// message was read, the failure of the first is returned.
     pub(crate) fn each<T: Summarised>(
         &mut self,
         options: &ReadOptions,
@@ -173,23 +210,30 @@ impl<'a> Content<'a> {
             let message = |reading| Message { payload: start, bytes, reading, options: &inner };
             return f(reading.map(message));
         }
-        let mut row = 0;
+        let (mut row, mut is_empty) = (0, true);
         while let Some(payload) = self.payloads.next() {
             let placed =
                 |failure: Failure| if framed { failure.within_message(row) } else { failure };
-            let payload = payload.map_err(|error| self.input.failure(&error, self.is_gzip()));
+            let payload = payload.map_err(|error| self.input.failure(&error, self.compression()));
             let message = payload.and_then(|payload| {
                 let reading = self.read(&payload, &inner, console)?;
                 let bytes = payload.len() as u64;
                 Ok(Message { payload, bytes, reading, options: &inner })
             });
             match message {
-                Ok(message) => f(Ok(message)).map_err(placed)?,
+                Ok(message) => {
+                    is_empty = false;
+                    f(Ok(message)).map_err(placed)?;
+                }
+                Err(failure) if framed && self.skips_messages && failure.is_broken => {
+                    self.skipped.add(placed(failure));
+                }
                 Err(failure) => f(Err(placed(failure)))?,
             }
             row += 1;
         }
-        Ok(())
+        let first = self.skipped.first().filter(|_| is_empty);
+        first.map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
     /// Reads a long text line by line. `start` is its beginning.
@@ -246,7 +290,7 @@ impl<'a> Content<'a> {
             self.seems = otlp_profiles::detect(start, options).ok();
             match &self.seems {
                 Some(seems) if error.kind() == ErrorKind::Ambiguous => ambiguous(seems),
-                _ => self.input.failure(&error, self.is_gzip()),
+                _ => self.input.failure(&error, self.compression()),
             }
         })?;
         if console.shows(Level::Debug) {
@@ -404,13 +448,14 @@ impl Message<'_> {
     }
 }
 
-/// A reader that counts its bytes.
+/// A reader that counts and hashes its bytes.
 ///
 /// It is below decompression, so it counts stored bytes, whose total the progress bar knows.
 struct Counted<R> {
     reader: R,
     /// Shared with [`Content`], which reads the count while [`MessageReader`] owns the reader.
     read: Rc<Cell<u64>>,
+    hash: Rc<RefCell<Xxh3>>,
     progress: Progress,
 }
 
@@ -418,6 +463,7 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.read.set(self.read.get() + read as u64);
+        self.hash.borrow_mut().update(buffer.get(..read).unwrap_or_default());
         self.progress.read(read as u64);
         Ok(read)
     }

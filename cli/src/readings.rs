@@ -6,6 +6,7 @@ use otlp_profiles::{ReadFinding, ReadOptions, Reading};
 use crate::console::Console;
 use crate::convert::encode::kind_of;
 use crate::exit::Failure;
+use crate::filters::{NO_MATCH, Selection};
 use crate::input::Input;
 use crate::notices::Notices;
 use crate::reading::{Content, Message};
@@ -16,33 +17,49 @@ use crate::session::Session;
 pub(crate) struct Noticed {
     pub(crate) notices: Notices,
     pub(crate) failures: Vec<Failure>,
+    /// The hash of the bytes of the input.
+    pub(crate) hash: u128,
 }
 
-/// Passes each message of an input to `f`, unless it is unreadable or ambiguous. An error of `f` ends
-/// the reading.
+/// Passes each message of an input to `f`, unless it is ambiguous. Skips unreadable messages of several,
+/// with a warning. An error of `f` ends the reading.
 pub(crate) fn readings(
     input: &Input,
     options: &ReadOptions,
+    selection: &Selection,
     console: &Console,
     mut f: impl FnMut(Message<'_>, &mut Noticed) -> Result<(), Failure>,
 ) -> Noticed {
     let (mut noticed, name) = (Noticed::default(), input.name());
     let result = Content::open(input, &options.limits, console).and_then(|mut content| {
         content.types_may_choose = true;
-        content.each::<Reading>(options, console, |message| {
+        content.skips_messages = true;
+        let mut is_left = false;
+        let read = content.each::<Reading>(options, console, |message| {
             let checked = message.and_then(|message| {
                 message.check_certainty(&name, &mut noticed.notices)?;
                 Ok(message)
             });
             match checked {
-                Ok(message) => {
+                Ok(mut message) => {
                     warn_of_repairs(&name, &message.reading.findings, &mut noticed.notices);
+                    let Message { reading, .. } = &mut message;
+                    is_left |= selection.apply(&mut reading.profiles, &name, &mut noticed.notices);
                     f(message, &mut noticed)?;
                 }
                 Err(failure) => noticed.failures.push(failure),
             }
             Ok(())
-        })
+        });
+        if is_left {
+            // Of some message only.
+            noticed.notices.forget(NO_MATCH);
+        }
+        if read.is_ok() {
+            noticed.hash = content.hash();
+            content.skipped.warn(&name, &mut noticed.notices);
+        }
+        read
     });
     noticed.failures.extend(result.err());
     noticed

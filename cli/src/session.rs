@@ -29,6 +29,14 @@ pub(crate) struct Session<'a> {
     exit: Exit,
     /// The number of skipped files, which were found in directories and hold no profile.
     skipped: usize,
+    /// Whether inputs that cannot be read are skipped with a warning (`--skip-unreadable`).
+    pub(crate) skips_unreadable: bool,
+    /// The number of inputs that failed.
+    failures: usize,
+    /// Whether an input was skipped because it cannot be read.
+    lacks_input: bool,
+    /// Whether an input was read, completely or in part.
+    pub(crate) has_read: bool,
     /// Whether to process inputs in order, on one thread.
     pub(crate) in_order: bool,
 }
@@ -49,6 +57,10 @@ impl<'a> Session<'a> {
             notices: Notices::default(),
             exit: Exit::Done,
             skipped: 0,
+            skips_unreadable: false,
+            failures: 0,
+            lacks_input: false,
+            has_read: false,
             in_order: false,
         }
     }
@@ -74,6 +86,8 @@ impl<'a> Session<'a> {
         // Not counted in `skipped`, which is compared with the number of jobs.
         for (name, failure) in &inputs.passed_over {
             self.note_skipped(name, failure);
+            let message = || format!("{name} was skipped: {}", failure.message);
+            self.notices.warn(&failure.message, name, message);
         }
         let (console, size) = (self.console, |job: &J| job.borrow().size());
         let progress = console.progress();
@@ -84,7 +98,9 @@ impl<'a> Session<'a> {
         };
         let mut flow = ControlFlow::Continue(());
         many::each(jobs, console, self.in_order, size, work, |job, result| {
+            let without = (self.failures, self.skipped);
             flow = take(self, Turn::Done(job, result));
+            self.has_read |= without == (self.failures, self.skipped);
             flow
         });
         progress.finish();
@@ -106,15 +122,16 @@ impl<'a> Session<'a> {
         if is_skipped {
             self.skipped += 1;
             self.note_skipped(&input.name(), failure);
+            let name = input.name();
+            let message = || format!("{name} holds no profile and was skipped");
+            self.notices.warn("skipped", &name, message);
         }
         is_skipped
     }
 
-    fn note_skipped(&mut self, input: &str, failure: &Failure) {
+    fn note_skipped(&self, input: &str, failure: &Failure) {
         let line = Line::new(Level::Info, self.name, "File skipped").because(failure);
         self.console.log(&line.about(input));
-        let message = || format!("{input} holds no profile and was skipped");
-        self.notices.warn("skipped", input, message);
     }
 
     /// Records the exit code of an input. The highest wins.
@@ -122,10 +139,26 @@ impl<'a> Session<'a> {
         self.exit = self.exit.max(exit);
     }
 
+    /// Records that an input failed, and returns the level of the message about it.
+    pub(crate) fn input_failed(&mut self, failure: &Failure) -> Level {
+        self.failures += 1;
+        if self.skips_unreadable && failure.exit == Exit::Input && !failure.fatal {
+            self.lacks_input = true;
+            return Level::Warning;
+        }
+        self.ended(failure.exit);
+        if failure.fatal { Level::Critical } else { Level::Error }
+    }
+
     /// Logs the failure of an input, or of the run.
     pub(crate) fn failed(&mut self, what: &str, input: Option<&str>, failure: &Failure) {
-        self.ended(failure.exit);
-        let level = if failure.fatal || input.is_none() { Level::Critical } else { Level::Error };
+        let level = match input {
+            Some(_) => self.input_failed(failure),
+            None => {
+                self.ended(failure.exit);
+                Level::Critical
+            }
+        };
         let mut line = Line::new(level, self.name, format!("{what} failed")).because(failure);
         if let Some(input) = input {
             line = line.about(input);
@@ -136,6 +169,6 @@ impl<'a> Session<'a> {
     /// Prints the notices and returns the exit code.
     pub(crate) fn finish(self) -> Exit {
         self.notices.print(self.name, self.console);
-        self.exit
+        if self.lacks_input && !self.has_read { self.exit.max(Exit::Input) } else { self.exit }
     }
 }

@@ -1,14 +1,15 @@
 //! `otlp-profiles split`: splits one file into several.
 
 use clap::ArgGroup;
-use otlp_profiles::Profiles;
 use otlp_profiles::transform::{MaxBytes, SplitBy, split, split_max};
+use otlp_profiles::{Error, ErrorKind, Profiles};
 
 use crate::console::Console;
 use crate::convert::conversion::{Conversion, Verb};
 use crate::convert::encode::Converted;
 use crate::convert::{self, run::each};
 use crate::exit::{Exit, Failure};
+use crate::filters::unknown_keys;
 use crate::limits::parse_size;
 use crate::time::parse_duration;
 
@@ -63,6 +64,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     each(&args.convert, &SPLIT, false, &apply, console)
 }
 
+/// The failure of a sample that exceeds the limit, with the option that keeps it.
+fn oversize(error: &Error) -> Failure {
+    let mut failure = Failure::writing(error);
+    if error.kind() == ErrorKind::Limit && error.limit().is_none() {
+        failure.message += " (--keep-oversize)";
+    }
+    failure
+}
+
 /// Splits a message into named parts.
 fn parts(
     args: &Args,
@@ -75,10 +85,13 @@ fn parts(
             .format(conversion.to)
             .write(conversion.write_options().clone())
             .keep_oversize(args.keep_oversize);
-        let parts = split_max(profiles, &limit).map_err(|error| Failure::writing(&error))?;
+        let parts = split_max(profiles, &limit).map_err(|error| oversize(&error))?;
         let first = converted.parts;
         let named = |(row, part)| (format!("{:04}", first + row + 1), part);
         return Ok(parts.into_iter().enumerate().map(named).collect());
+    }
+    if let Some(SplitBy::Attribute(key)) = &args.by {
+        converted.warnings.extend(unknown_keys(&[profiles], [&**key]));
     }
     // clap requires one of the two flags.
     let (parts, losses) = split(profiles, args.by.as_ref().unwrap_or(&SplitBy::Resource));

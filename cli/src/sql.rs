@@ -9,11 +9,25 @@
 
 mod dialect;
 
+#[cfg(feature = "parquet")]
+use std::cell::Cell;
+#[cfg(feature = "parquet")]
+use std::collections::BTreeMap;
+#[cfg(feature = "parquet")]
+use std::path::Path;
+
 use clap::ValueEnum;
+#[cfg(feature = "parquet")]
+use otlp_profiles::Limits;
+#[cfg(feature = "parquet")]
+use otlp_profiles::columns::ProfileRow;
 
 use crate::console::{Console, Level, Line};
 use crate::exit::Exit;
+#[cfg(feature = "parquet")]
+use crate::export::dataset;
 use crate::output;
+use crate::text::shown;
 use crate::time;
 use dialect::{Engine, python};
 
@@ -29,7 +43,7 @@ pub(crate) struct Args {
     /// Read the dataset in this directory or below this URL; without it, tables or views named samples, stacks and profiles
     #[arg(long, value_name = "DIR", value_parser = parse_dir)]
     dir: Option<String>,
-    /// Select a sample type [default: cpu; inuse_space for hours; all for trace and contents]
+    /// Select a sample type [default: that of the dataset in DIR, or cpu; inuse_space for hours; all for trace and contents]
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_value, help_heading = SELECTION)]
     sample_type: Option<String>,
     /// Select a service by its service.name
@@ -50,7 +64,7 @@ pub(crate) struct Args {
     /// Return at most N rows; 0 for all [default: 20 for top, compare, p95 and functions]
     #[arg(short = 'n', long, value_name = "N", help_heading = ANSWER)]
     rows: Option<u32>,
-    /// label: the key of the attribute
+    /// label: the key of the attribute of samples; --service and --version select by those of resources
     #[arg(long, value_name = "KEY", value_parser = parse_value, help_heading = ANSWER)]
     label: Option<String>,
     /// functions: the regular expression, in the engine's syntax
@@ -86,7 +100,7 @@ pub(crate) enum Question {
     Tree,
     /// Which functions cost more in a new version than in the old one
     Compare,
-    /// How the cost divides by a label
+    /// How the cost divides by an attribute of samples
     Label,
     /// What a function costs in a profile, as the 95th percentile over profiles
     P95,
@@ -129,7 +143,7 @@ impl Question {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// The sample type that it selects by default. Values of several types must not be added up.
+    /// The sample type that it selects without a dataset to read. Values of several types must not be added up.
     fn sample_type(self) -> Option<&'static str> {
         match self {
             Self::Contents | Self::Trace | Self::Tables => None,
@@ -153,7 +167,7 @@ fn parse_value(text: &str) -> Result<String, String> {
         None => Ok(text.to_owned()),
         Some(char) => Err(format!(
             "control character {} cannot be part of a statement: bind the value as a parameter in your program",
-            char.escape_default()
+            shown(&char.to_string())
         )),
     }
 }
@@ -195,7 +209,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
             if let Some(message) = args.misuse(question) {
                 return crate::wrong_usage("sql", false, message);
             }
-            Statement { args, question }.text()
+            Statement { args, question, sample_type: args.sample_type(question) }.text()
         }
     };
     match output::to_stdout(text.as_bytes(), true) {
@@ -219,6 +233,18 @@ fn questions() -> String {
 }
 
 impl Args {
+    /// The sample type to select: the given one, or else the default one of the dataset.
+    fn sample_type(&self, question: Question) -> Option<String> {
+        if self.sample_type.is_some() {
+            return self.sample_type.clone();
+        }
+        let fallback = question.sample_type()?;
+        // It is about allocation sites, even if the dataset has other types.
+        let is_fixed = question == Question::Hours;
+        let of_dataset = || default_type(self.dir.as_deref().filter(|_| !is_fixed)?);
+        Some(of_dataset().unwrap_or_else(|| fallback.to_owned()))
+    }
+
     /// Describes an option that the question needs and lacks, or that does not apply to it.
     fn misuse(&self, question: Question) -> Option<String> {
         let name = question.name();
@@ -252,6 +278,44 @@ impl Args {
 struct Statement<'a> {
     args: &'a Args,
     question: Question,
+    /// The sample type that it selects, if any.
+    sample_type: Option<String>,
+}
+
+/// Returns the default sample type of a dataset of Parquet files on this machine: the most common one of its segments, or
+/// the first by name of those. Returns `None` for other datasets.
+#[cfg(feature = "parquet")]
+fn default_type(dir: &str) -> Option<String> {
+    let root = Path::new(dir);
+    let units = dataset::is_dataset(root).then(|| dataset::units(root).ok())??;
+    let mut counts = BTreeMap::new();
+    for name in units.into_iter().take(MOST_SEGMENTS).filter_map(|unit| default_of(&unit)) {
+        *counts.entry(name).or_insert(0_u32) += 1;
+    }
+    let most = counts.iter().min_by_key(|(_, count)| std::cmp::Reverse(**count));
+    most.map(|(name, _)| name.clone())
+}
+
+/// The most segments that are read for the default sample type.
+#[cfg(feature = "parquet")]
+const MOST_SEGMENTS: usize = 100;
+
+/// The default sample type of the first profile of a segment.
+#[cfg(feature = "parquet")]
+fn default_of(unit: &dataset::Unit) -> Option<String> {
+    let first = Cell::new(None);
+    let is_first = |row: &ProfileRow<'_>| {
+        first.set(first.get().or(Some(row.profile_key)));
+        first.get() == Some(row.profile_key)
+    };
+    let restored = dataset::restored(unit.load().ok()?, &Limits::file(), is_first).ok()?;
+    let name = restored.profiles.default_sample_type()?.name;
+    parse_value(name).ok().filter(|name| !name.is_empty())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn default_type(_dir: &str) -> Option<String> {
+    None
 }
 
 impl Statement<'_> {
@@ -286,7 +350,9 @@ impl Statement<'_> {
         if let Some(key) = self.args.label.as_deref() {
             setup = include_str!("sql/polars_label.py").replace("{key}", &python(key));
         }
-        if statement.contains("display_names") || self.question == Question::Tree {
+        if ["display_names", "path_names"].iter().any(|column| statement.contains(column))
+            || self.question == Question::Tree
+        {
             setup += include_str!("sql/polars_names.py");
         }
         if self.question == Question::Tree {
@@ -335,9 +401,8 @@ impl Statement<'_> {
     fn conditions(&self) -> String {
         let (args, engine) = (self.args, self.args.engine);
         let mut all = Vec::new();
-        let sample_type = args.sample_type.as_deref().or(self.question.sample_type());
         let equal = [
-            ("type", sample_type),
+            ("type", self.sample_type.as_deref()),
             ("service_name", args.service.as_deref()),
             ("trace_id", args.trace_id.as_deref()),
         ];

@@ -3,12 +3,17 @@
 //! Any thread may add up an input. The sums are appended in the order of the inputs.
 
 use otlp_profiles::Profiles;
-use otlp_profiles::transform::{MergeOptions, Merged, Merger};
+use otlp_profiles::transform::{
+    Caution, Covered, InputTypes, MergeOptions, Merged, Merger, Snapshots, snapshots,
+};
 
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
 use crate::notices::Notices;
-use crate::numbers::grouped;
+use crate::numbers::counted;
+
+/// How to keep the last snapshots, for a caution about their sum.
+pub(crate) const LAST: &str = "\"otlp-profiles merge --combine last\" keeps those";
 
 /// Profiles that are being added up.
 #[derive(Clone)]
@@ -18,15 +23,27 @@ pub(crate) struct Sum {
     only: Option<Profiles>,
     /// The merged profiles; `None` as long as a single message is unmerged.
     merger: Option<Merger>,
+    inputs: InputTypes,
+}
+
+/// The profiles of a sum, and what is to be known about them.
+pub(crate) struct Summed {
+    pub(crate) profiles: Profiles,
+    inputs: InputTypes,
+    /// The snapshots that were added up.
+    snapshots: Vec<Snapshots>,
+    /// The time that each merged profile covers; empty if nothing was merged.
+    pub(crate) covered: Vec<Covered>,
 }
 
 impl Sum {
     pub(crate) fn new(options: &MergeOptions) -> Self {
-        Self { options: options.clone(), only: None, merger: None }
+        Self { options: options.clone(), only: None, merger: None, inputs: InputTypes::default() }
     }
 
-    /// Adds a message.
-    pub(crate) fn add(&mut self, profiles: Profiles) -> Result<(), Failure> {
+    /// Adds a message of an input.
+    pub(crate) fn add(&mut self, input: &Input, profiles: Profiles) -> Result<(), Failure> {
+        self.inputs.add(&input.name(), &profiles);
         if self.only.is_none() && self.merger.is_none() {
             self.only = Some(profiles);
             return Ok(());
@@ -69,12 +86,14 @@ impl Sum {
         input: &Input,
         again: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        let Self { only, merger: later, inputs, .. } = later;
         if self.only.is_none() && self.merger.is_none() {
-            *self = later;
+            (self.only, self.merger) = (only, later);
+            self.inputs.append(inputs);
             return Ok(());
         }
         let merger = self.merger()?;
-        let appended = match (later.merger, later.only) {
+        let appended = match (later, only) {
             (Some(later), None) if merger.shares_a_profile(&later) => {
                 if input.path.is_none() {
                     let message = "a profile repeats one of an earlier input, and stdin cannot be read again: save it to a file";
@@ -90,42 +109,81 @@ impl Sum {
             (None, None) => return Ok(()),
         };
         appended.map_err(|error| Failure::of(&error, Exit::Input))?;
+        self.inputs.append(inputs);
         self.only = None;
         Ok(())
     }
 
-    /// Returns a single message unchanged, or the merged profiles, with a warning about sums of
-    /// snapshots.
-    pub(crate) fn into_profiles(self, notices: &mut Notices) -> Result<Option<Profiles>, Failure> {
-        match (self.only, self.merger) {
-            (Some(only), _) => Ok(Some(only)),
-            (None, None) => Ok(None),
-            (None, Some(merger)) => {
-                let merged = merger.finish().map_err(|error| Failure::of(&error, Exit::Input))?;
-                let hint = "\"otlp-profiles merge --combine last\" keeps those";
-                warn_of_snapshots(&merged, hint, notices);
-                Ok(Some(merged.profiles))
+    /// Returns a single message unchanged, or the merged profiles. Warns about profiles that count once.
+    pub(crate) fn into_profiles(self, notices: &mut Notices) -> Result<Option<Summed>, Failure> {
+        let failure = |error| Failure::of(&error, Exit::Input);
+        let Self { only, merger, inputs, .. } = self;
+        let (profiles, snapshots, covered) = match (only, merger) {
+            (Some(only), _) => {
+                let several = (only.len() > 1).then(|| snapshots([&only]).map_err(failure));
+                (only, several.transpose()?.unwrap_or_default(), Vec::new())
             }
-        }
+            (None, None) => return Ok(None),
+            (None, Some(merger)) => {
+                let merged = merger.finish().map_err(failure)?;
+                warn_of_repeats(&merged, notices);
+                (merged.profiles, merged.snapshots, merged.covered)
+            }
+        };
+        Ok(Some(Summed { profiles, inputs, snapshots, covered }))
     }
 
-    /// Returns the merged profiles, even of a single message.
-    pub(crate) fn finish(mut self) -> Result<Merged, Failure> {
-        self.take_merger()?.finish().map_err(|error| Failure::writing(&error))
+    /// Returns the merged profiles, even of a single message, and the types of the inputs.
+    pub(crate) fn finish(mut self) -> Result<(Merged, InputTypes), Failure> {
+        let merged = self.take_merger()?.finish().map_err(|error| Failure::writing(&error))?;
+        Ok((merged, self.inputs))
     }
 }
 
-/// Warns about snapshots that were added up: their sum is not a state of any process.
-pub(crate) fn warn_of_snapshots(merged: &Merged, hint: &str, notices: &mut Notices) {
-    if merged.losses.get("merge.snapshots_summed").is_none() {
-        return;
+impl Summed {
+    /// Returns the sample type of a report, and warns about what it leaves out.
+    ///
+    /// # Errors
+    ///
+    /// No profile has the type.
+    pub(crate) fn choose(
+        &self,
+        wanted: Option<&str>,
+        notices: &mut Notices,
+    ) -> Result<(), Failure> {
+        let Self { profiles, inputs, snapshots, .. } = self;
+        let kind = match wanted {
+            Some(wanted) => profiles.find_sample_type(wanted),
+            None => Ok(profiles.default_sample_type().unwrap_or_default()),
+        };
+        let kind = kind.map_err(|error| Failure::of(&error, Exit::Input))?;
+        warn(Caution::of(&[profiles], kind, inputs, snapshots), LAST, notices);
+        Ok(())
     }
-    for kind in &merged.snapshots {
-        let (name, unit, count) = (&kind.sample_type, &kind.unit, kind.count);
-        let (sum, last) = (grouped(kind.sum), grouped(kind.last));
-        notices.warn(&format!("snapshots {name}"), "", || {
+}
+
+/// Prints cautions once each; `last` says how to keep the last snapshots.
+pub(crate) fn warn(cautions: impl IntoIterator<Item = Caution>, last: &str, notices: &mut Notices) {
+    for caution in cautions {
+        let hint = match &caution {
+            Caution::Snapshots(_) => format!(" ({last})"),
+            Caution::Periods { better, .. } | Caution::Zero { better, .. } => {
+                format!(" (--type {better})")
+            }
+            _ => String::new(),
+        };
+        let message = format!("{caution}{hint}");
+        notices.warn(&message, "", || message.clone());
+    }
+}
+
+/// Warns about profiles that repeat the id and the contents of an earlier one, and count once.
+pub(crate) fn warn_of_repeats(merged: &Merged, notices: &mut Notices) {
+    if let Some(loss) = merged.losses.get("profile.repeated") {
+        let profiles = counted(loss.count, "profile");
+        notices.warn("profile.repeated", "", || {
             format!(
-                "{name}: {count} snapshots of one process were added up to {sum} {unit}; the last ones are {last} {unit} ({hint})"
+                "{profiles} repeated the id and the contents of an earlier one and counted once"
             )
         });
     }

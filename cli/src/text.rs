@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+use otlp_profiles::escape;
+use serde_json::Value;
+
 use crate::numbers::bytes;
 
 /// The most characters shown of a string of a payload, and of all strings of a list together.
@@ -12,24 +15,15 @@ pub(crate) const MOST_SHOWN: usize = 200;
 /// The same limit in JSON.
 pub(crate) const MOST_IN_JSON: usize = 1_000;
 
-/// Escapes the characters of `text` that a terminal would interpret: controls, directional marks,
-/// and line separators.
+/// Escapes a text for a terminal or a log.
 pub(crate) fn shown(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for char in text.chars() {
-        if char.is_control() || acts(char) {
-            safe.extend(char.escape_default());
-        } else {
-            safe.push(char);
-        }
-    }
-    safe
+    escape::terminal(text).into_owned()
 }
 
-/// Whether a character is a directional mark, override or isolate, or separates lines or
-/// paragraphs.
-fn acts(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Formats a JSON document for stdout or stderr, in lines if `is_pretty`.
+pub(crate) fn json(document: &Value, is_pretty: bool) -> String {
+    let text = if is_pretty { format!("{document:#}") } else { document.to_string() };
+    escape::json(&text).into_owned()
 }
 
 /// Returns `text`, or its first `most` characters and its size.

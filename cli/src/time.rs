@@ -2,6 +2,7 @@
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
+use otlp_profiles::units::{Dimension, Unit};
 
 const NANOS: i128 = 1_000_000_000;
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
@@ -18,6 +19,11 @@ pub(crate) fn civil(unix_nano: i128) -> Option<DateTime> {
     let seconds = i64::try_from(unix_nano.div_euclid(NANOS)).ok()?;
     let since = SignedDuration::new(seconds, unix_nano.rem_euclid(NANOS) as i32);
     EPOCH.checked_add(since).ok().filter(|time| time.year() >= 0)
+}
+
+/// The current time in nanoseconds since 1970.
+pub(crate) fn unix_nanos() -> i128 {
+    Timestamp::now().as_nanosecond()
 }
 
 /// The current time for log lines: `2026-11-20 10:15:36.597`, with `between` in place of the space.
@@ -63,18 +69,12 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 ///
 /// A sentence for clap: the number or the unit is missing, or the duration is 0 or exceeds 64 bits.
 pub(crate) fn parse_duration(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, u64); 7] = [
-        ("ns", 1),
-        ("us", 1_000),
-        ("ms", 1_000_000),
-        ("s", 1_000_000_000),
-        ("m", 60_000_000_000),
-        ("h", 3_600_000_000_000),
-        ("d", 86_400_000_000_000),
-    ];
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, factor)| *factor);
+    // `m` is the metre of UCUM, but in a duration it means minutes.
+    let unit = Unit::of(if unit.trim() == "m" { "min" } else { unit.trim() });
+    let unit = unit.filter(|unit| unit.dimension() == Dimension::Time);
+    let factor = unit.and_then(|unit| u64::try_from(unit.factor()).ok());
     let nanos = digits.parse::<u64>().ok().zip(factor);
     let nanos = nanos.and_then(|(number, factor)| number.checked_mul(factor));
     nanos

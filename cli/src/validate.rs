@@ -95,6 +95,9 @@ pub(crate) struct Args {
     /// The format of the input; detected by default
     #[arg(long, value_name = "FORMAT", value_parser = FormatParser::Read, help_heading = "Input")]
     from: Option<Format>,
+    /// Check the body of a request: one message in protobuf, neither JSON nor several messages
+    #[arg(long)]
+    wire: bool,
     /// Check the demands of a receiver, too: collector, parca or pyroscope
     #[arg(long = "for", value_name = "RECEIVER", value_parser = parse_receiver)]
     receiver: Option<Receiver>,
@@ -120,8 +123,18 @@ pub(crate) struct Args {
 ///
 /// clap rejects them with `--compat`, which runs the checks of another tool, and with `--explain`,
 /// which checks no files.
-const OUR_RULES: [&str; 9] =
-    ["fix", "strict", "only", "ignore", "deny", "allow", "from", "receiver", "min_severity"];
+const OUR_RULES: [&str; 10] = [
+    "fix",
+    "strict",
+    "only",
+    "ignore",
+    "deny",
+    "allow",
+    "from",
+    "wire",
+    "receiver",
+    "min_severity",
+];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -294,7 +307,7 @@ fn file(args: &Args, input: &Input, console: &Console) -> Result<Checked, Failur
         return Ok(checked);
     }
     let read = ReadOptions::default().limits(options.limits).format(args.from);
-    match detect(&bytes, &read).map_err(|error| input.failure(&error, false)) {
+    match detect(&bytes, &read).map_err(|error| input.failure(&error, None)) {
         Err(failure) if input.may_be_skipped(&failure) => Err(failure),
         _ => Ok(checked),
     }
@@ -351,6 +364,7 @@ impl Args {
             .min_severity(self.min_severity)
             .max_findings(self.max_findings)
             .receiver(self.receiver)
+            .wire(self.wire)
             .compat(self.compat.map(|Checker::Profcheck| self.profcheck.checks()))
     }
 }
@@ -373,7 +387,7 @@ fn bytes(input: &Input, limits: &Limits) -> Result<Vec<u8>, Failure> {
 fn explained(name: &str, console: &Console) -> Exit {
     let Some(page) = explain::page(name) else {
         let why = explain::unknown(name);
-        let message = format_args!("invalid value '{name}' for '--explain <RULE|all>': {why}");
+        let message = format!("invalid value '{name}' for '--explain <RULE|all>': {why}");
         return crate::wrong_usage("validate", false, message);
     };
     match output::text_to_stdout(&page) {

@@ -21,19 +21,21 @@ use std::process::{Command, Stdio};
 
 use otlp_profiles::compression::{Level, deflate_in_parallel};
 use otlp_profiles::look::{self, Options};
-use otlp_profiles::transform::sort_stacks;
-use otlp_profiles::{Format, Reading, WriteOptions, write};
+use otlp_profiles::transform::{sort_stacks, totals};
+use otlp_profiles::{Format, Profiles, Reading, write};
 use serde_json::json;
 
 use crate::console::{self, Console, Line};
 use crate::exit::{Exit, Failure};
-use crate::filters::FilterArgs;
+use crate::filters::{FilterArgs, Selection};
 use crate::input::{Input, Inputs};
+use crate::limits::{OutputLimits, file_options};
 use crate::notices::Notices;
 use crate::output::{self, Sync};
 use crate::reading::{Message, ReadArgs};
 use crate::readings::{Noticed, readings};
 use crate::session::{Session, Turn};
+use crate::sum::{LAST, warn};
 use crate::top;
 use crate::view::icicle::Icicle;
 use crate::view::page::{Embedded, Page};
@@ -61,9 +63,13 @@ pub(crate) struct Args {
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]
+    selection: Selection,
+    #[command(flatten)]
     filters: FilterArgs,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    limits: OutputLimits,
 }
 
 const AFTER_HELP: &str = "\
@@ -100,14 +106,17 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     if path.is_some() && !is_page && !ends("svg") {
         return usage("the name of the output must end with .html or .svg");
     }
-    let (base, new) = (Inputs::of(&args.diff), Inputs::of(&args.inputs));
+    let (base, new) =
+        (Inputs::but(&args.diff, path.as_deref()), Inputs::but(&args.inputs, path.as_deref()));
     if base.stdins() + new.stdins() > 1 {
         return usage("stdin can be read once");
     }
     match path {
         Some(path) if is_page => write_page(args, &base, &new, &path, console),
         None if !args.flame => {
-            top::run(&top::Args::of(&args.inputs, ROWS, &args.filters, &args.read), console)
+            let filters = (&args.selection, &args.filters);
+            let options = (&args.read, &args.limits);
+            top::run(&top::Args::of(&args.inputs, ROWS, filters, options), console)
         }
         path => draw(args, &new, path.as_deref(), console),
     }
@@ -115,7 +124,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
 
 fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &Console) -> Exit {
     let mut session = Session::new("view", console);
-    let mut page = Page::new(args.read.types().first().map(|(name, _)| name.clone()));
+    session.skips_unreadable = args.read.skips_unreadable();
+    let mut page = Page::default();
     let has_base = embed(base, true, &mut page, &mut session, args);
     let has_new = embed(new, false, &mut page, &mut session, args);
     if page.len() > MOST_MESSAGES {
@@ -124,8 +134,14 @@ fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &C
             page.len()
         );
         session.failed(WHAT, None, &Failure::new(Exit::Usage, message));
-    } else if has_base && has_new && page.len() > 0 {
-        let written = put(page.document().as_bytes(), path, args);
+    } else if (has_base && has_new || session.skips_unreadable) && page.len() > 0 {
+        let written = page
+            .choose(args.read.sample_type().as_deref())
+            .map_err(|error| Failure::of(&error, Exit::Input))
+            .and_then(|cautions| {
+                warn(cautions, LAST, &mut session.notices);
+                put(page.document().as_bytes(), path, args)
+            });
         match written {
             Ok(()) => {
                 if args.output.is_none() {
@@ -142,24 +158,36 @@ fn write_page(args: &Args, base: &Inputs, new: &Inputs, path: &Path, console: &C
 /// Writes an SVG picture, or prints an icicle graph.
 fn draw(args: &Args, inputs: &Inputs, path: Option<&Path>, console: &Console) -> Exit {
     let mut session = Session::new("view", console);
-    let sum = top::sum(inputs, &args.read.options(), &mut session);
+    session.skips_unreadable = args.read.skips_unreadable();
+    let which = (&args.selection, &args.filters);
+    let sum = top::sum(inputs, &args.read.options(), which, &mut session);
     let drawn = sum.and_then(|sum| {
-        sum.map_or(Ok(()), |profiles| {
+        sum.map_or(Ok(()), |sum| {
+            let sample_type = args.read.sample_type();
+            sum.choose(sample_type.as_deref(), &mut session.notices)?;
+            let limit = args.limits.of(&sum.profiles);
             let options = Options::default()
-                .sample_type(args.read.types().first().map(|(name, _)| name.clone()))
-                .filter(args.filters.filter(&profiles)?);
-            let traces = look::traces(&profiles, &options)
-                .map_err(|error| Failure::new(Exit::Usage, error.message()))?;
-            warn_unmatched(args, &traces.header.unmatched_filters, &mut session.notices)?;
+                .sample_type(sample_type)
+                .filter(args.filters.filter())
+                .limit(limit);
+            let traces = look::traces(&sum.profiles, &options)
+                .map_err(|error| Failure::reporting(&error))?;
+            warn_unmatched(
+                args,
+                &traces.header.unmatched_filters,
+                &sum.profiles,
+                &mut session.notices,
+            )?;
             let icicle = Icicle::new(&traces);
             let Some(path) = path else {
                 let width =
                     terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-                output::to_stdout(icicle.text(width, ROWS).as_bytes(), true)?;
+                output::text_to_stdout(&icicle.text(width, ROWS))?;
                 console.log(&Line::new(console::Level::Info, "view", "Graph rendered"));
                 return Ok(());
             };
-            put(icicle.svg().as_bytes(), path, args)?;
+            let svg = limit.text(|out| icicle.svg(out));
+            put(svg.map_err(|error| Failure::reporting(&error))?.as_bytes(), path, args)?;
             console.log(&written_to(path));
             Ok(())
         })
@@ -176,8 +204,13 @@ fn written_to(path: &Path) -> Line {
 }
 
 /// Warns about filters without a match, or fails under `--require-match`.
-fn warn_unmatched(args: &Args, names: &[&str], notices: &mut Notices) -> Result<(), Failure> {
-    if let Some(message) = args.filters.unmatched(names)? {
+fn warn_unmatched(
+    args: &Args,
+    names: &[&str],
+    profiles: &Profiles,
+    notices: &mut Notices,
+) -> Result<(), Failure> {
+    if let Some(message) = args.filters.unmatched(names, profiles)? {
         notices.warn(&message, "", || message.clone());
     }
     Ok(())
@@ -273,7 +306,8 @@ fn embed(
 /// Reads and encodes the messages of an input.
 fn read(input: &Input, is_base: bool, args: &Args, console: &Console) -> (Noticed, Vec<Embedded>) {
     let (name, mut messages) = (input.name(), Vec::new());
-    let noticed = readings(input, &args.read.options(), console, |message, noticed| {
+    let options = args.read.options();
+    let noticed = readings(input, &options, &args.selection, console, |message, noticed| {
         match encode(message, &name, is_base, args, &mut noticed.notices) {
             Ok(embedded) => messages.push(embedded),
             Err(failure) => noticed.failures.push(failure),
@@ -294,16 +328,14 @@ fn encode(
     let Reading { mut profiles, detected, findings, .. } = message.reading;
     // Without filters, the page contains the whole profile.
     if args.filters.are_given() {
-        let unmatched = args.filters.filter(&profiles)?.apply(&mut profiles);
-        warn_unmatched(
-            args,
-            &unmatched.map_err(|error| Failure::of(&error, Exit::Input))?,
-            notices,
-        )?;
+        args.filters.drop_declared(&mut profiles)?;
+        let unmatched = args.filters.filter().apply(&mut profiles);
+        let unmatched = unmatched.map_err(|error| Failure::of(&error, Exit::Input))?;
+        warn_unmatched(args, &unmatched, &profiles, notices)?;
         profiles.compact();
     }
     sort_stacks(&mut profiles);
-    let written = write(&profiles, Format::OTLP_1_10, &WriteOptions::default())
+    let written = write(&profiles, Format::OTLP_1_10, &args.limits.set(file_options()))
         .map_err(|error| Failure::writing(&error))?;
     for loss in written.losses.iter() {
         notices.warn(&loss.code.to_string(), name, || format!("{name}: {loss}"));
@@ -319,5 +351,6 @@ fn encode(
         "losses": sentences(&mut written.losses.iter().map(ToString::to_string)),
         "bytes": written.payload.len(),
     });
-    Ok(Embedded { about, gzip: deflate_in_parallel(&written.payload, Level::BEST) })
+    let (totals, gzip) = (totals(&profiles), deflate_in_parallel(&written.payload, Level::BEST));
+    Ok(Embedded { about, gzip, totals })
 }

@@ -1,8 +1,8 @@
-// The row of filters: labels, hidden frames, time.
+// The row of filters: attributes, hidden frames, time.
 
 const MOST_VALUES = 1000;
 
-/** The keys of labels, resources and scopes, with the values of each. */
+/** The keys of the attributes of samples, profiles, scopes and resources, with the values of each. */
 function labelsOf(profiles) {
   const keys = new Map(), used = new Map();
   const add = (key, value) => keys.set(key, (keys.get(key) ?? new Set()).add(value));
@@ -10,6 +10,7 @@ function labelsOf(profiles) {
     for (const [key, value] of attributes) if (!key.startsWith("pprof.")) add(key, value);
     if (!used.has(source)) used.set(source, new Uint8Array(source.attributes.key.length));
     for (const row of samples.attributes.data.used) used.get(source)[row] = 1;
+    for (const link of new Set(samples.link.used)) if (link) LINK_KEYS.forEach((key, place) => add(key, source.links[link][place]));
   }
   for (const [source, rows] of used) rows.forEach((isUsed, row) => { if (isUsed) add(source.key(row), source.value(row)); });
   return keys;
@@ -19,7 +20,7 @@ function labelsOf(profiles) {
 function showFilters(app) {
   const { state, labels } = app, key = $("key"), value = $("value");
   const options = (first, texts) => [["", first], ...texts.map(text => [text, text.slice(0, 80)])].map(([value, text]) => element("option", { value }, text));
-  key.replaceChildren(...options("by label …", [...labels.keys()].sort()));
+  key.replaceChildren(...options("by attribute …", [...labels.keys()].sort()));
   key.parentElement.hidden = !labels.size;
   value.hidden = true;
   key.onchange = () => {

@@ -96,7 +96,7 @@ async function main() {
     const { textContent, dataset } = $("profile-" + row);
     return Object.assign(new Source(await gunzip(base64Bytes(textContent)), message), { isSorted: dataset.order === "name" });
   }));
-  const app = globalThis.view = new App(new Model(sources), about);
+  const app = globalThis.view = new App(new Model(sources, about.units), about);
   bindControls(app);
   showControls(app);
 }

@@ -4,8 +4,11 @@ const baseName = path => path.replace(/\/+$/, "").split("/").pop();
 
 /** The texts of frames, at the granularity `by`. */
 class Frames {
-  constructor(by) {
-    Object.assign(this, { by, names: [], ids: new Map() });
+  constructor(by, sources) {
+    const paths = new Set(sources.flatMap(source => source.mappings.map(({ file }) => source.text(file)))), bases = new Set();
+    // Binaries of one name are told apart by their paths.
+    const alike = new Set([...paths].map(baseName).filter(base => bases.size === bases.add(base).size));
+    Object.assign(this, { by, names: [], ids: new Map(), alike });
   }
 
   id(name) {
@@ -30,7 +33,8 @@ class Frames {
   }
 
   name(source, location, row, line) {
-    const path = source.text(source.mappings[source.locations.mapping.items[location]].file), binary = path ? `[${baseName(path)}]` : "<unknown>";
+    const path = source.text(source.mappings[source.locations.mapping.items[location]].file), base = baseName(path);
+    const binary = path ? `[${this.alike.has(base) ? path : base}]` : "<unknown>";
     const { name, file } = source.functions[row], place = source.text(file);
     const forms = { line: place && `${source.text(name) || binary} ${place}:${line}`, file: place || binary, binary, address: source.address(location) };
     return forms[this.by] || source.text(name) || binary;
@@ -38,7 +42,8 @@ class Frames {
 }
 
 class Model {
-  constructor(sources) {
+  /** `units` has the dimension and the factor of each unit that converts into others. */
+  constructor(sources, units = {}) {
     this.sources = sources;
     const seen = new Map();
     // A profile that a later message repeats counts once, as in all reports.
@@ -48,7 +53,15 @@ class Model {
       return first === source;
     });
     this.hasBase = sources.some(source => source.about.base);
-    this.types = [...new Map(this.ordered().map(({ type, unit }) => [type + " " + unit, { type, unit }])).values()];
+    this.unitOf = unit => units[unit] ?? [unit, 1];
+    // Types of one name whose units convert are one, in the finest unit.
+    const types = new Map(), keyOf = ({ type, unit }) => type + " " + this.unitOf(unit)[0], factor = ({ unit }) => this.unitOf(unit)[1];
+    for (const one of this.ordered()) {
+      const known = types.get(keyOf(one)) ?? one;
+      types.set(keyOf(one), factor(one) < factor(known) ? one : known);
+    }
+    for (const profile of this.profiles) profile.samples.factor = factor(profile) / factor(types.get(profile.kind = keyOf(profile)));
+    this.types = [...types].map(([kind, { type, unit }]) => ({ kind, type, unit }));
     if (!this.types.length) throw new Error("The page holds no samples");
   }
 
@@ -60,11 +73,9 @@ class Model {
     return [...own.keys()].sort((a, b) => places[a] - places[b]).map(row => own[row]).concat(this.profiles);
   }
 
-  /** The sample type to begin with: the one asked for, else the declared, else the last. */
-  firstType(wanted) {
-    const declared = this.profiles.flatMap(profile => profile.attributes).find(([key]) => /^pprof\.\w+\.default_sample_type$/.test(key));
-    const rows = [wanted, declared?.[1]].map(name => this.types.findIndex(({ type }) => type === name));
-    return rows.find(row => row >= 0) ?? this.types.length - 1;
+  /** The row of the sample type to begin with. */
+  firstType({ type, unit }) {
+    return Math.max(0, this.types.findIndex(one => one.type === type && this.unitOf(one.unit)[0] === this.unitOf(unit)[0]));
   }
 
   /** Builds the tree of calls without the frames that are hidden. */
@@ -72,7 +83,7 @@ class Model {
     const key = JSON.stringify([by, hidden]);
     if (this.key === key) return this.tree;
     this.key = key;
-    const tree = this.tree = new Tree(), frames = this.frames = new Frames(by);
+    const tree = this.tree = new Tree(), frames = this.frames = new Frames(by, this.sources);
     this.locationFrames = this.sources.map(source => frames.of(source));
     const ids = hidden.map(name => frames.ids.get(name));
     this.sources.forEach((source, row) => {
@@ -80,7 +91,7 @@ class Model {
       if (hidden.length) {
         shown = Object.assign(new Rows(Int32Array), { ends: shown.ends, data: { items: shown.data.used.map(id => ids.includes(id) ? -1 : id) } });
       }
-      tree.addStacks(source, shown, source.isSorted && this.sources.length === 1 && by === "function" && !hidden.length);
+      tree.addStacks(source, shown, source.isSorted && this.sources.length === 1 && by === "function" && !hidden.length && !frames.alike.size);
     });
     return tree.finish(frames.names.length);
   }

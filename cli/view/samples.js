@@ -17,6 +17,7 @@ function readProfile(source, resource, scope) {
 /** The samples of a profile, by column. */
 class Samples {
   constructor() {
+    this.factor = 1; // to the unit of the sample type
     this.stack = new Column(Int32Array);
     this.link = new Column(Int32Array);
     this.attributes = new Rows(Int32Array);
@@ -48,16 +49,16 @@ class Samples {
   value(row) {
     const { items } = this.values.data, end = this.values.end(row);
     let at = this.values.start(row), sum = 0;
-    if (at === end) return this.times.end(row) - this.times.start(row);
+    if (at === end) return (this.times.end(row) - this.times.start(row)) * this.factor;
     while (at < end) sum += items[at++];
-    return sum;
+    return sum * this.factor;
   }
 
   /** Calls `use` with the time and the value of each event. A value of several events is divided evenly. */
   events(row, use) {
     const start = this.times.start(row), count = this.times.end(row) - start, values = this.values.get(row);
     for (let at = 0; at < count; at++) {
-      use(this.times.data.items[start + at], values.length === count ? values[at] : this.value(row) / count);
+      use(this.times.data.items[start + at], values.length === count ? values[at] * this.factor : this.value(row) / count);
     }
   }
 }

@@ -17,12 +17,26 @@ function pattern(text) {
   }
 }
 
-/** Returns a test of the samples of a profile: whether each label has one of the values wanted. */
+/** The ids of a link that are attributes of its samples. */
+const LINK_KEYS = ["trace_id", "span_id"];
+
+/**
+ * Returns a test of the samples of a profile: whether each attribute has one of the values wanted. The sample's own counts
+ * first, then that of its link, its profile, its scope and its resource.
+ */
 function labelTest({ source, samples, attributes }, labels) {
-  const own = labels.filter(([key, values]) => !attributes.some(([name, value]) => name === key && values.includes(value)));
-  const tests = own.map(([key, values]) => Uint8Array.from({ length: source.attributes.key.length },
-    (_, row) => source.key(row) === key && values.includes(source.value(row)) ? 1 : 0));
-  return row => tests.every(wanted => samples.attributes.get(row).some(id => wanted[id]));
+  const tests = labels.map(([key, values]) => {
+    const kinds = Uint8Array.from({ length: source.attributes.key.length },
+      (_, row) => source.key(row) !== key ? 0 : values.includes(source.value(row)) ? 2 : 1);
+    const around = values.includes(attributes.find(([name]) => name === key)?.[1]), place = LINK_KEYS.indexOf(key);
+    return row => {
+      let found = 0;
+      for (const id of samples.attributes.get(row)) found = Math.max(found, kinds[id]);
+      const link = samples.link.items[row];
+      return found ? found === 2 : place >= 0 && link ? values.includes(source.links[link][place]) : around;
+    };
+  });
+  return row => tests.every(test => test(row));
 }
 
 /**
@@ -32,8 +46,8 @@ function labelTest({ source, samples, attributes }, labels) {
 class Weights {
   constructor(model, tree, state) {
     Object.assign(this, { tree, names: model.frames.names, self: new Float64Array(tree.length), baseSelf: null, samples: 0, untimed: 0 });
-    const { type, unit } = model.types[state.type] ?? {};
-    this.profiles = model.profiles.filter(profile => profile.type === type && profile.unit === unit);
+    const { kind } = model.types[state.type] ?? {};
+    this.profiles = model.profiles.filter(profile => profile.kind === kind);
     for (const profile of this.profiles) this.add(profile, model, state);
     if (state.focus) this.keep(state.focus, 1);
     if (state.ignore) this.keep(state.ignore, 0);

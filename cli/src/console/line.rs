@@ -14,7 +14,7 @@ use std::fmt::{self, Display};
 use serde_json::{Map, Value};
 
 use crate::style::{BAD, BOLD, WARN, styled};
-use crate::text::{shown, word};
+use crate::text::{json, shown, word};
 use crate::time;
 
 /// The importance of a line, most important first.
@@ -185,7 +185,7 @@ impl Line {
             set("in", input.clone().into());
         }
         set("pid", std::process::id().into());
-        Value::Object(object).to_string()
+        json(&Value::Object(object), false)
     }
 
     /// Joins the message and the reason.

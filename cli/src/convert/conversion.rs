@@ -14,9 +14,9 @@ use crate::console::Console;
 use crate::convert::Args;
 use crate::convert::encode::{Converted, Part};
 use crate::convert::plan::Job;
-use crate::convert::types;
+use crate::convert::types::Choice;
 use crate::exit::{Exit, Failure};
-use crate::filters::drop_declared;
+use crate::filters::{NO_MATCH, drop_declared};
 use crate::input::{Input, Inputs};
 use crate::notices::Notices;
 use crate::reading::{Content, Message};
@@ -34,8 +34,6 @@ pub(crate) struct Conversion<'a> {
     pub(crate) to: Format,
     /// Whether [sums](Self::sum) are of inputs without the frames that they declare to be of no interest.
     pub(crate) apply_frames: bool,
-    /// Whether the caller chooses the default sample type, after it added all inputs up.
-    pub(crate) keeps_types: bool,
 }
 
 /// A subcommand that reads and writes profiles, with the words that its messages use.
@@ -65,7 +63,7 @@ pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 impl<'a> Conversion<'a> {
     pub(crate) fn new(args: &'a Args, verb: &'static Verb, to: Format) -> Self {
         let (read, write) = (args.read_options(), args.write_options());
-        Self { args, verb, read, write, to, apply_frames: false, keeps_types: false }
+        Self { args, verb, read, write, to, apply_frames: false }
     }
 
     /// The limits for reading files, as the arguments set them.
@@ -88,7 +86,7 @@ impl<'a> Conversion<'a> {
         let mut outcome = Outcome::default();
         let name = job.input.name();
         let result = self
-            .each_message(&job.input, &mut outcome, console, |converted, message| {
+            .each_message(&job.input, &mut outcome, true, console, |converted, message| {
                 let _step = console.step(self.verb.name, "encode", &name);
                 self.add(converted, message, apply)
             })
@@ -114,23 +112,7 @@ impl<'a> Conversion<'a> {
         self.args.origin.set(profiles).map_err(|error| Failure::writing(&error))
     }
 
-    /// Keeps the default sample type of a sum, if the format holds one and the arguments select none.
-    pub(crate) fn choose_default(
-        &self,
-        profiles: &mut Profiles,
-        outcome: &mut Outcome,
-    ) -> Result<(), Failure> {
-        let Outcome { converted, notices } = outcome;
-        match self.args.read.types() {
-            [] => {
-                types::choose(profiles, &[], self.to, &mut converted.losses, (notices, "the sum"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps the sample types that the arguments select, or that the format holds.
-    #[cfg(feature = "parquet")]
+    /// Keeps the sample types that the arguments select, or the one that the format holds. `sum` names the inputs.
     pub(crate) fn choose_types(
         &self,
         profiles: &mut Profiles,
@@ -138,8 +120,9 @@ impl<'a> Conversion<'a> {
         name: &str,
     ) -> Result<(), Failure> {
         let Outcome { converted, notices } = outcome;
-        let asked = self.args.read.types();
-        types::choose(profiles, asked, self.to, &mut converted.losses, (notices, name))
+        let mut choice = Choice::default();
+        choice.keep(profiles, self.args.read.types(), self.to, &mut converted.losses)?;
+        choice.finish(name, notices)
     }
 
     /// Encodes one payload.
@@ -163,13 +146,13 @@ impl<'a> Conversion<'a> {
             return Err(Failure::new(Exit::Denied, message));
         }
         let _step = console.step(self.verb.name, "compression", &job.input.name());
-        converted.blobs(self.to, job.packing, self.args.level())
+        converted.blobs(self.to, job.packing, self.args.level(), self.args.is_for_receiver())
     }
 
     /// Adds up inputs on all cores. `see` gets the sum of each input, and `failed` the inputs that
     /// cannot be read.
     ///
-    /// Returns `None` if every input was skipped, or the sum failed, which ends the run.
+    /// Returns `None` if no input was read, or the sum failed, which ends the run.
     pub(crate) fn sum(
         &self,
         session: &mut Session<'_>,
@@ -215,7 +198,7 @@ impl<'a> Conversion<'a> {
                 }
             }
         });
-        (found && is_whole).then_some(all)
+        (found && is_whole && added > 0).then_some(all)
     }
 
     fn add_messages(
@@ -225,19 +208,20 @@ impl<'a> Conversion<'a> {
         sum: &mut Sum,
         console: &Console,
     ) -> Result<(), Failure> {
-        self.each_message(input, outcome, console, |converted, message| {
+        self.each_message(input, outcome, false, console, |converted, message| {
             let mut profiles = converted.note(message);
             if self.apply_frames {
-                drop_declared(&mut profiles)?;
+                drop_declared(&mut profiles, "")?;
             }
-            sum.add(profiles)
+            sum.add(input, profiles)
         })
     }
 
-    /// Reads an input message by message, and passes each to `add` with the chosen sample types.
+    /// Reads an input message by message, and passes each to `add`, with `chooses_types` only the sample types that the
+    /// arguments select or the format holds.
     ///
-    /// Only one message is in memory at a time. With `--repair`, an unreadable message of an input
-    /// that has several is skipped and counted as a loss; otherwise it is an error.
+    /// Only one message is in memory at a time. With `--skip-unreadable` or `--repair`, an unreadable
+    /// message of an input that has several is skipped and counted as a loss; otherwise it is an error.
     ///
     /// # Errors
     ///
@@ -246,6 +230,7 @@ impl<'a> Conversion<'a> {
         &self,
         input: &Input,
         outcome: &mut Outcome,
+        chooses_types: bool,
         console: &Console,
         mut add: impl FnMut(&mut Converted, Message) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -255,33 +240,38 @@ impl<'a> Conversion<'a> {
         let mut content = Content::open(input, &read.limits, console)?;
         converted.framing = content.framing();
         content.types_may_choose = true;
-        let may_pass = args.read.repairs() && converted.framing != Framing::None;
+        content.skips_messages = args.read.repairs() || args.read.skips_unreadable();
+        let is_framed = converted.framing != Framing::None;
+        let (mut choice, mut is_left) = (Choice::default(), false);
         content.each(read, console, |message| {
-            let mut message = match message {
-                Err(failure) if may_pass && failure.is_broken => {
-                    notices.warn("message.unreadable", &name, || format!("{name}: {failure}"));
-                    return converted.pass_over(failure);
+            let mut message = message.map_err(|mut failure| {
+                if is_framed && failure.is_broken {
+                    failure.message += "; --skip-unreadable skips this message";
                 }
-                message => message?,
-            };
+                failure
+            })?;
             message.check_certainty(&name, notices)?;
             let from = message.reading.detected.format;
             taken(args, from, *to)?;
+            is_left |= args.selection.apply(&mut message.reading.profiles, &name, notices);
             // The input has no types: --type describes its values instead of selecting among them.
             let is_named = from.options().contains(&"type");
             let asked = args.read.types().iter().filter(|one| !is_named || is_all(one));
             let asked: Vec<_> = asked.cloned().collect();
             let (profiles, losses) = (&mut message.reading.profiles, &mut converted.losses);
-            if !self.keeps_types || !asked.is_empty() {
-                types::choose(profiles, &asked, *to, losses, (notices, &name))?;
+            if chooses_types && !choice.keep(profiles, &asked, *to, losses)? {
+                converted.note(message);
+                return Ok(());
             }
             add(converted, message)
         })?;
-        if converted.messages == 0
-            && let Some(failure) = converted.passed_over.take()
-        {
-            return Err(failure);
+        if is_left {
+            // Of some message only.
+            notices.forget(NO_MATCH);
         }
+        content.skipped.warn(&name, notices);
+        converted.note_skipped(&content.skipped)?;
+        choice.finish(&name, notices)?;
         converted.stored = content.stored();
         Ok(())
     }

@@ -19,6 +19,7 @@ use crate::convert::types::{labels, loss};
 use crate::exit::{Exit, Failure};
 use crate::files::Packing;
 use crate::reading::Message;
+use crate::skipped::Skipped;
 
 /// The accumulated result of the messages of one input.
 #[derive(Debug, Default)]
@@ -50,8 +51,6 @@ pub(crate) struct Converted {
     first_id: ProfileId,
     /// The payloads in the order of the messages, before framing and compression.
     payloads: Vec<Payload>,
-    /// The error of the first message that was skipped as unreadable.
-    pub(crate) passed_over: Option<Failure>,
 }
 
 /// The profiles of a payload, with a name if a verb divides a message into several.
@@ -136,6 +135,11 @@ impl Converted {
         Ok(())
     }
 
+    /// The number of encoded payloads.
+    pub(crate) fn payloads(&self) -> usize {
+        self.payloads.len()
+    }
+
     /// Adds the findings and losses of reading another input.
     pub(crate) fn add(&mut self, other: Self) {
         self.stored += other.stored;
@@ -167,14 +171,15 @@ impl Converted {
         self.add(other);
     }
 
-    /// Skips an unreadable message and counts it as a loss.
+    /// Counts skipped messages as losses.
     ///
     /// # Errors
     ///
     /// The library lacks the loss code.
-    pub(crate) fn pass_over(&mut self, failure: Failure) -> Result<(), Failure> {
-        self.losses.add_many(loss("message.unreadable")?, 1, || failure.place.clone());
-        self.passed_over.get_or_insert(failure);
+    pub(crate) fn note_skipped(&mut self, skipped: &Skipped) -> Result<(), Failure> {
+        if skipped.count > 0 {
+            self.losses.add_many(loss("message.unreadable")?, skipped.count, || skipped.place());
+        }
         Ok(())
     }
 
@@ -196,7 +201,8 @@ impl Converted {
     }
 
     /// Returns the files to write, with their labels: one for each part, or several if a file of
-    /// the format holds one profile.
+    /// the format holds one profile. With `is_request` every message is a file, because the body of a
+    /// request is one message.
     ///
     /// # Errors
     ///
@@ -206,6 +212,7 @@ impl Converted {
         to: Format,
         packing: Packing,
         level: Level,
+        is_request: bool,
     ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let payloads = std::mem::take(&mut self.payloads);
         // An OTLP message without resources and tables has zero bytes, and readers reject an empty
@@ -219,7 +226,7 @@ impl Converted {
         let payload = |payload: Payload| (payload.label, payload.bytes);
         let mut blobs = Vec::new();
         for (part, payloads) in grouped(payloads, key, payload) {
-            let files = self.files(to, payloads)?;
+            let files = if is_request { requests(payloads) } else { self.files(to, payloads)? };
             let is_one = files.len() == 1;
             blobs.extend(files.into_iter().map(|(label, bytes)| match &part[..] {
                 "" => (label, bytes),
@@ -231,8 +238,7 @@ impl Converted {
             // A final newline lets users concatenate files.
             blobs.iter_mut().for_each(|(_, blob)| blob.push(b'\n'));
         }
-        let packed = |(label, blob)| (label, packing.pack(blob, level));
-        let blobs: Vec<_> = blobs.into_iter().map(packed).collect();
+        let blobs = packed(blobs, packing, level);
         self.bytes_out = blobs.iter().map(|(_, blob)| blob.len() as u64).sum();
         Ok(blobs)
     }
@@ -310,6 +316,27 @@ impl Converted {
     }
 }
 
+/// Compresses files. Several go through one buffer: a small result that stays where a compressor was would keep the
+/// next compressor from using the same memory, some 300 kB for each file.
+fn packed(
+    mut blobs: Vec<(String, Vec<u8>)>,
+    packing: Packing,
+    level: Level,
+) -> Vec<(String, Vec<u8>)> {
+    let (mut all, mut lengths, is_one) = (Vec::new(), Vec::new(), blobs.len() == 1);
+    for (_, blob) in &mut blobs {
+        let bytes = packing.pack(std::mem::take(blob), level);
+        lengths.push(bytes.len());
+        if is_one { *blob = bytes } else { all.extend(bytes) }
+    }
+    let mut rest = &all[..];
+    for ((_, blob), length) in blobs.iter_mut().zip(lengths).filter(|_| !is_one) {
+        let (own, others) = rest.split_at_checked(length).unwrap_or_default();
+        (*blob, rest) = (own.to_owned(), others);
+    }
+    blobs
+}
+
 /// How a format stores several messages.
 enum Several {
     /// One file for each message, named by its label: `x.cpu.pb.gz`.
@@ -331,6 +358,14 @@ fn several(to: Format) -> Several {
         (true, false) => Several::Frames,
         (false, _) => Several::Files,
     }
+}
+
+/// Labels several messages by their numbers, for a file each.
+fn requests(payloads: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    if payloads.len() == 1 {
+        return payloads;
+    }
+    payloads.into_iter().zip(0..).map(|((_, bytes), row)| (format!("{row}"), bytes)).collect()
 }
 
 /// Groups items by key, in order of the first appearance of each key.

@@ -10,8 +10,11 @@ use otlp_profiles::{Profiles, Result};
 /// Flags for the resource and the scope.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Origin {
-    /// Set an attribute: service.name=checkout
+    /// Set an attribute of all resources: service.name=checkout
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_attribute)]
+    set_resource: Vec<(String, String)>,
+    /// The former name of --set-resource
+    #[arg(long, hide = true, value_name = "KEY=VALUE", value_parser = parse_attribute)]
     resource: Vec<(String, String)>,
     /// Set the name and version of all scopes
     #[arg(long, value_name = "NAME[@VERSION]", value_parser = parse_scope)]
@@ -44,20 +47,34 @@ impl Origin {
     /// Whether no option is given.
     #[cfg(feature = "parquet")]
     pub(crate) fn is_empty(&self) -> bool {
-        self.resource.is_empty() && self.scope.is_none()
+        self.attributes().next().is_none() && self.scope.is_none()
     }
 
     /// The option that was given, if any. Formats without resources and scopes reject it.
     pub(crate) fn option(&self) -> Option<&'static str> {
-        let resource = Some("--resource").filter(|_| !self.resource.is_empty());
+        let resource = self.attributes().next().map(|_| "--set-resource");
         resource.or(self.scope.is_some().then_some("--scope"))
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = &(String, String)> {
+        self.resource.iter().chain(&self.set_resource)
+    }
+
+    /// Refuses `--resource` where it could mean a selection.
+    pub(crate) fn check(&self, verb: &str) -> std::result::Result<(), String> {
+        match self.resource.first().filter(|_| !matches!(verb, "convert" | "import")) {
+            None => Ok(()),
+            Some((key, value)) => Err(format!(
+                "--resource is ambiguous: --where {key}={value} keeps the samples of a resource, --set-resource {key}={value} changes all resources"
+            )),
+        }
     }
 
     /// Sets the attributes of all resources and the scope of all profiles.
     pub(crate) fn set(&self, profiles: &mut Profiles) -> Result<()> {
-        if !self.resource.is_empty() {
+        if self.attributes().next().is_some() {
             profiles.edit_attributes(AttributeOwner::Resource, |resource| {
-                self.resource.iter().for_each(|(key, value)| resource.set(key, value.as_str()));
+                self.attributes().for_each(|(key, value)| resource.set(key, value.as_str()));
             })?;
         }
         match &self.scope {

@@ -46,6 +46,15 @@ pub(crate) struct Job {
     pub(crate) make_directories: bool,
 }
 
+impl Job {
+    /// Whether the output replaces its input, or the input is not named like a profile.
+    fn is_in_place(&self) -> bool {
+        let path = self.input.path.as_deref().unwrap_or(Path::new(""));
+        let is_own = matches!(&self.target, Target::File(target) if target == path);
+        is_own || self.input.found && Format::of_path(path).is_none()
+    }
+}
+
 impl Borrow<Input> for Job {
     fn borrow(&self) -> &Input {
         &self.input
@@ -95,6 +104,7 @@ impl Plan {
         if let Some(message) = lacks_output(args, verb) {
             return Err(message);
         }
+        args.origin.check(verb)?;
         let format = format(args, &inputs, output)?;
         if let Some(option) = args.origin.option().filter(|_| !format.is_otlp()) {
             return Err(format!("{format} cannot store {option}: write OTLP, or omit the option"));
@@ -122,6 +132,9 @@ impl Plan {
             ));
         }
         let jobs = jobs(args, &inputs, output, format)?;
+        if let Some(path) = output.filter(|_| inputs.walks_outputs) {
+            refuse_folder_of_inputs(path, &jobs, verb)?;
+        }
         if !jobs.iter().all(|job| job.packing.is_built()) {
             let message = "this build writes no zstd, which .zst needs: install it with --features zstd (feature zstd), or write .gz";
             return Err(message.to_owned());
@@ -134,6 +147,17 @@ impl Plan {
         let misnamed = misnamed.and_then(|path| misnamed_as(path, format));
         Ok(Self { format, jobs, inputs, misnamed })
     }
+}
+
+/// Refuses a folder that is walked for inputs, unless each output replaces its input.
+fn refuse_folder_of_inputs(path: &Path, jobs: &[Job], verb: &str) -> Result<(), String> {
+    if verb != "split" && jobs.iter().all(Job::is_in_place) {
+        return Ok(());
+    }
+    let path = shown_path(path);
+    Err(format!(
+        "{path} is a folder of inputs, too, and the next run would read the outputs: give another folder, such as -o {path}/out"
+    ))
 }
 
 /// Returns an error if the last argument looks like an output, as for `cp`: it does not exist and
@@ -201,6 +225,14 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
             let path = shown_path(path);
             Err(format!("{path} is a directory and does not name a format: give --to FORMAT"))
         }
+        _ if is_page(path) => {
+            let (path, inputs) = (quoted(&path.to_string_lossy()), args.inputs.iter());
+            let names: Vec<_> = inputs.map(|input| quoted(&input.to_string_lossy())).collect();
+            Err(format!(
+                "pages and pictures are written by view: otlp-profiles view {} -o {path}",
+                names.join(" ")
+            ))
+        }
         _ => {
             let mut known: Vec<&str> = known_extensions().collect();
             known.sort_unstable();
@@ -211,6 +243,12 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
             ))
         }
     }
+}
+
+/// Whether a file has the name of a page or a picture.
+fn is_page(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    ["html", "htm", "svg"].iter().any(|page| extension == *page)
 }
 
 /// Chooses the compression: by flag, else by name, else gzip for formats that are conventionally

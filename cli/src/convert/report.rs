@@ -26,7 +26,7 @@ use crate::exit::Failure;
 use crate::notices;
 use crate::numbers::{counted, grouped};
 use crate::style::{BAD, BOLD, WARN, styled};
-use crate::text::shown;
+use crate::text::{self, shown};
 
 /// The form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
     /// Formats the report, or returns `None` if it is empty in that form.
     pub(crate) fn to_string(&self, form: Form, console: &Console) -> Option<String> {
         match form {
-            Form::Json => Some(self.to_json().to_string()),
+            Form::Json => Some(text::json(&self.to_json(), false)),
             Form::Text => self.to_text(console.shows(Level::Info)),
         }
     }
@@ -173,6 +173,18 @@ impl<'a> Report<'a> {
         }
         Some(text)
     }
+}
+
+/// Returns a sentence for each loss and finding beyond notes, the worst first; with `notes`, for all.
+pub(crate) fn sentences(converted: &Converted, notes: bool) -> Vec<String> {
+    let mut rows = rows(converted);
+    rows.retain(|row| notes || row.kind > LossKind::Note);
+    rows.sort_by(|a, b| b.kind.cmp(&a.kind).then(a.code.cmp(b.code)));
+    let sentence = |row: &Row<'_>| {
+        let Row { kind, count, code, meaning, .. } = row;
+        format!("{kind} {} × {code}: {}", grouped(*count), shown(meaning))
+    };
+    rows.iter().map(sentence).collect()
 }
 
 /// The most outputs that a message lists.

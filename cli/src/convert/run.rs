@@ -58,6 +58,7 @@ pub(crate) fn each(
         console.log(&Line::new(Level::Warning, verb.name, misnamed));
     }
     session.in_order = in_order;
+    session.skips_unreadable = args.skips_unreadable();
     let work = |job: &Job, console: &Console| conversion.job(job, apply, console);
     session.for_each(&plan.inputs, &plan.jobs, work, |session, turn| {
         match turn {
@@ -134,7 +135,7 @@ impl<'a> Run<'a> {
     fn store(&mut self, job: &Job, blobs: Blobs) -> Result<Vec<String>, Failure> {
         let _step = self.console.step(self.verb.name, "store", &job.input.name());
         match &job.target {
-            Target::Stdout => to_stdout(&blobs, self.args.force),
+            Target::Stdout => to_stdout(&blobs, self.args),
             Target::File(path) => self.store_files(job, path, blobs),
         }
     }
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<String>, Failure> {
         let takes_all = output::is_null(path);
         if blobs.len() > 1 && output::is_stream(path) && !takes_all {
-            return Err(several(&blobs));
+            return Err(several(&blobs, self.args));
         }
         let labels: Vec<&str> = blobs.iter().map(|(label, _)| &**label).collect();
         let names = match takes_all {
@@ -229,12 +230,12 @@ impl<'a> Run<'a> {
         failure: &Failure,
         converted: Option<&Converted>,
     ) {
+        let level = session.input_failed(failure);
         let refused = converted.filter(|_| failure.exit == Exit::Denied);
         if refused.is_some() || self.report == Some(Form::Json) {
             self.tell(session, &Report::failed(name, self.to, refused, failure));
         }
         if self.report != Some(Form::Json) {
-            let level = if failure.fatal { Level::Critical } else { Level::Error };
             let message = format!("{} failed", self.verb.noun);
             let mut line = Line::new(level, self.verb.name, message).because(failure);
             if let Some(converted) = refused.filter(|_| self.report.is_none()) {
@@ -242,26 +243,30 @@ impl<'a> Run<'a> {
             }
             self.console.log(&line.about(name));
         }
-        session.ended(failure.exit);
     }
 }
 
 /// Writes to stdout. Several files are an error: a reader could not find where one ends.
-fn to_stdout(blobs: &Blobs, force: bool) -> Result<Vec<String>, Failure> {
+fn to_stdout(blobs: &Blobs, args: &Args) -> Result<Vec<String>, Failure> {
     let [(_, blob)] = &blobs[..] else {
-        return Err(several(blobs));
+        return Err(several(blobs, args));
     };
-    output::to_stdout(blob, force)?;
+    output::to_stdout(blob, args.force)?;
     Ok(vec!["-".to_owned()])
 }
 
 /// The error for several files where only one fits.
-fn several(blobs: &Blobs) -> Failure {
+fn several(blobs: &Blobs, args: &Args) -> Failure {
     let (files, labels) =
         (counted(blobs.len() as u64, "file"), blobs.iter().map(|(label, _)| &**label));
     let labels = labels.take(MOST_LISTED).collect::<Vec<_>>().join(", ");
-    let message = format!(
-        "these profiles need {files} ({labels}): choose one with --type, or give -o OUT, the name of a file"
-    );
+    let message = match args.is_for_receiver() {
+        true => format!(
+            "a request holds one message, so these need {files} ({labels}): give -o OUT, the name of a file, or make one message with \"otlp-profiles merge\" (\"otlp-profiles split\" makes large ones smaller)"
+        ),
+        false => format!(
+            "these profiles need {files} ({labels}): choose one with --type, or give -o OUT, the name of a file"
+        ),
+    };
     Failure::new(Exit::Output, message)
 }

@@ -65,19 +65,29 @@ impl Tally {
         for (kind, lost) in self.lost.iter().rev() {
             let (codes, first) = (listed(&lost.counts), &lost.first);
             let more = and_more(lost.inputs.saturating_sub(1));
-            let message = format!("Data {kind}: {codes} in {first}{more}");
-            console.log(&Line::new(Level::Warning, subcommand, message));
+            let (what, level) = match kind {
+                LossKind::Note => ("Unused data dropped".to_owned(), Level::Notice),
+                kind => (format!("Data {kind}"), Level::Warning),
+            };
+            let message = format!("{what}: {codes} in {first}{more}");
+            console.log(&Line::new(level, subcommand, message));
         }
     }
 }
 
-/// Iterates over losses and findings beyond notes: the kind, the code and the count.
+/// Iterates over losses and findings beyond notes, and over notes of dropped parts: the kind, the code and the count.
 fn lost(converted: &Converted) -> impl Iterator<Item = (LossKind, &'static str, u64)> {
     let losses = converted.losses.iter();
     let losses = losses.map(|loss| (loss.code.kind(), loss.code.as_str(), loss.count));
     let findings = converted.findings.iter();
     let findings = findings.map(|finding| (kind_of(finding), finding.code, finding.count));
-    losses.chain(findings).filter(|(kind, ..)| *kind > LossKind::Note)
+    losses.chain(findings).filter(|(kind, code, _)| *kind > LossKind::Note || says_dropped(code))
+}
+
+/// Whether a note says that something was dropped. The data is the same without it, but a reader of tables may look for
+/// it.
+fn says_dropped(code: &str) -> bool {
+    code.ends_with(".dropped")
 }
 
 /// Lists codes in alphabetical order, so equal losses give equal lines.

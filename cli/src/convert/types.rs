@@ -9,7 +9,8 @@
 use std::collections::BTreeSet;
 
 use otlp_profiles::losses::LossCode;
-use otlp_profiles::semconv::{PPROF_PROFILE_DEFAULT_SAMPLE_TYPE, PPROF_SCOPE_DEFAULT_SAMPLE_TYPE};
+use otlp_profiles::model::SampleType;
+use otlp_profiles::transform::convert_units;
 use otlp_profiles::{Error, Format, Limits, Losses, Profiles, ReadOptions, Summary};
 
 use crate::exit::{Exit, Failure};
@@ -28,103 +29,104 @@ pub(crate) fn loss(code: &str) -> Result<LossCode, Failure> {
     code.parse().map_err(|error: Error| Failure::of(&error, Exit::Output))
 }
 
-/// Whether a file of this format holds values of one type.
+/// Whether a file of this format holds values of one type. By name, as a build may lack one of them.
 fn has_one_type(format: Format) -> bool {
-    [Format::FOLDED, Format::FIREFOX].contains(&format)
+    ["folded", "firefox"].contains(&format.name())
 }
 
-/// Keeps the requested sample types, and counts the others as losses.
-///
-/// `asked` has the `--type` flags that select among types. It omits flags that describe an input
-/// without types.
-///
-/// # Errors
-///
-/// No profile has a requested type. The message lists the types that exist.
-pub(crate) fn choose(
-    profiles: &mut Profiles,
-    asked: &[(String, String)],
-    to: Format,
-    losses: &mut Losses,
-    note: (&mut Notices, &str),
-) -> Result<(), Failure> {
-    // Formats that hold one type per file get the default type, unless flags select others.
-    let all = asked.iter().any(is_all) || asked.is_empty() && !has_one_type(to);
-    let default = default_type(profiles).filter(|_| asked.is_empty());
-    if all || asked.is_empty() && default.is_none() {
-        return Ok(());
-    }
-    let left_out = loss("sample_type.left_out")?;
-    let (mut kept, mut others) = (Vec::new(), Vec::new());
-    profiles.retain_sample_types(|entry, kind| {
-        let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
-        let fits = |(of, unit_of): &(String, String)| {
-            of == name && (unit_of == unit || unit_of.is_empty() && default.is_none())
-        };
-        let wanted = asked.iter().chain(&default).any(fits);
-        let shown = format!("{name}:{unit}");
-        losses.add_many(left_out, u64::from(!wanted), || shown.clone());
-        let list = if wanted { &mut kept } else { &mut others };
-        if list.len() < MOST_LISTED && !list.contains(&shown) {
-            list.push(shown);
+/// The choice of sample types for one output: all its messages get the same.
+#[derive(Default)]
+pub(crate) struct Choice {
+    /// The default type of the first message, if the format holds one type.
+    default: Option<(String, String)>,
+    kept: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Choice {
+    /// Keeps the requested sample types of a message, and counts the others as losses. Returns whether any profile is
+    /// left.
+    ///
+    /// `asked` has the `--type` flags that select among types. It omits flags that describe an input
+    /// without types.
+    pub(crate) fn keep(
+        &mut self,
+        profiles: &mut Profiles,
+        asked: &[(String, String)],
+        to: Format,
+        losses: &mut Losses,
+    ) -> Result<bool, Failure> {
+        if asked.iter().any(is_all) || asked.is_empty() && !has_one_type(to) {
+            return Ok(true);
         }
-        wanted
-    });
-    if kept.is_empty() && !others.is_empty() {
-        let there = others.join(", ");
-        let message = format!("no sample type is called as --type asks: there are {there}");
-        return Err(Failure::new(Exit::Usage, message));
-    }
-    if default.is_some() && !others.is_empty() {
-        let (notices, input) = note;
-        let (kept, others) = (kept.join(", "), others.join(", "));
-        notices.note("one type", input, || {
-            format!(
-                "{input}: wrote {kept} and left out {others} (--type all writes every sample type)"
-            )
+        if asked.is_empty() && self.default.is_none() {
+            let default = profiles.default_sample_type();
+            self.default = default.map(|of| (of.name.to_owned(), of.unit.to_owned()));
+        }
+        let wanted: Vec<_> =
+            if asked.is_empty() { self.default.iter().collect() } else { asked.iter().collect() };
+        let loss = loss("sample_type.left_out")?;
+        profiles.retain_sample_types(|entry, kind| {
+            let [name, unit] = [kind.name, kind.unit].map(|text| entry.dictionary().text(text));
+            let of = SampleType::new(name, unit);
+            let is_wanted = wanted.iter().any(|(name, unit)| match &unit[..] {
+                "" => name == of.name,
+                unit => of.converts_to(SampleType::new(name, unit)),
+            });
+            losses.add_many(loss, u64::from(!is_wanted), || of.to_string());
+            let list = if is_wanted { &mut self.kept } else { &mut self.left_out };
+            let shown = of.to_string();
+            if list.len() < MOST_LISTED && !list.contains(&shown) {
+                list.push(shown);
+            }
+            is_wanted
         });
+        if let Some((name, unit)) = &self.default
+            && self.kept.len() > 1
+        {
+            let is_default = |of: &str, _unit: &str| of == name;
+            let converted = convert_units(profiles, unit, is_default);
+            losses.merge(&converted.map_err(|error| Failure::writing(&error))?);
+            self.kept = vec![SampleType::new(name, unit).to_string()];
+        }
+        Ok(!profiles.is_empty() || self.left_out.is_empty())
     }
-    Ok(())
-}
 
-/// The name and unit of every sample type, in order.
-fn types(profiles: &Profiles) -> impl Iterator<Item = (&str, &str)> {
-    let dictionary = profiles.dictionary();
-    let kinds = profiles.iter().flat_map(|profile| profile.sample_types());
-    kinds.map(|kind| (dictionary.text(kind.name), dictionary.text(kind.unit)))
-}
-
-/// The sample type that viewers show first: the one that a profile or its scope names, else the
-/// last type of the first profile, as in `go tool pprof`. OTLP since 1.8 stores the default type in
-/// the first profile.
-fn default_type(profiles: &Profiles) -> Option<(String, String)> {
-    let named = profiles.entries().find_map(|entry| {
-        let own = entry.dictionary().text(entry.profile().default_sample_type());
-        let default = entry.attributes().get_str(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE);
-        let default =
-            default.or_else(|| entry.scope_attributes().get_str(PPROF_SCOPE_DEFAULT_SAMPLE_TYPE));
-        Some(own).filter(|own| !own.is_empty()).or(default)
-    });
-    let named = types(profiles).find(|(name, _)| Some(*name) == named);
-    let first = profiles.iter().next()?.sample_types().len();
-    let (name, unit) = named.or_else(|| types(profiles).take(first).last())?;
-    Some((name.to_owned(), unit.to_owned()))
+    /// Notes what was left out of an output of one type.
+    ///
+    /// # Errors
+    ///
+    /// No profile has a requested type. The message lists the types that exist.
+    pub(crate) fn finish(&self, input: &str, notices: &mut Notices) -> Result<(), Failure> {
+        let (kept, left_out) = (self.kept.join(", "), self.left_out.join(", "));
+        if kept.is_empty() && !left_out.is_empty() {
+            let message = format!("no sample type is called as --type asks: there are {left_out}");
+            return Err(Failure::new(Exit::Input, message));
+        }
+        if self.default.is_some() && !left_out.is_empty() {
+            notices.note("one type", input, || {
+                format!("{input}: wrote {kept} and left out {left_out} (--type all writes every sample type)")
+            });
+        }
+        Ok(())
+    }
 }
 
 /// Labels each payload with its sample type as `name:unit`, or with the default type if it has
 /// several.
 pub(crate) fn labels(profiles: &Profiles, payloads: &[Vec<u8>], to: Format) -> Vec<String> {
-    let label = |(name, unit): (&str, &str)| format!("{name}:{unit}");
-    let default = |profiles: &Profiles| {
-        let (name, unit) = default_type(profiles).unwrap_or_default();
-        label((&name, &unit))
-    };
+    let default =
+        |profiles: &Profiles| profiles.default_sample_type().unwrap_or_default().to_string();
     if payloads.len() == 1 {
         return vec![default(profiles)];
     }
     if has_one_type(to) {
         let mut seen = BTreeSet::new();
-        return types(profiles).filter(|kind| seen.insert(*kind)).map(label).collect();
+        let dictionary = profiles.dictionary();
+        let kinds = profiles.iter().flat_map(|profile| profile.sample_types());
+        let kinds =
+            kinds.map(|of| SampleType::new(dictionary.text(of.name), dictionary.text(of.unit)));
+        return kinds.filter(|kind| seen.insert(*kind)).map(|kind| kind.to_string()).collect();
     }
     let options = ReadOptions::default().limits(Limits::unlimited()).format(to);
     let of = |payload: &Vec<u8>| Summary::of(payload, &options).map(|of| default(of.outline()));

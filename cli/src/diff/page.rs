@@ -4,11 +4,12 @@ use std::fmt::{self, Display, Formatter};
 
 use clap::ValueEnum;
 use otlp_profiles::transform::{Diff, DiffMode, DiffRow, GateReport};
+use otlp_profiles::{OutputLimit, escape};
 use serde_json::Value as Json;
 
 use crate::exit::Failure;
 use crate::numbers::{grouped, value};
-use crate::text::shown;
+use crate::text::{json, shown};
 
 /// The version of the JSON document's schema. Releases only add keys.
 const SCHEMA: &str = "otlp-profiles/diff/1";
@@ -41,19 +42,23 @@ impl Display for Page<'_> {
             Form::Text | Form::Json => self.text(f),
             Form::Markdown => self.markdown(f),
             Form::Folded => self.first(0).iter().try_for_each(|row| {
-                writeln!(f, "{} {} {}", row.name.replace('\n', " "), row.base, row.new)
+                writeln!(f, "{} {} {}", escape::line(&row.name), row.base, row.new)
             }),
         }
     }
 }
 
 impl Page<'_> {
-    /// The page in its form.
-    pub(super) fn render(&self) -> Result<String, Failure> {
-        match self.form {
-            Form::Json => self.json().map_err(Failure::unserialised),
-            _ => Ok(self.to_string()),
-        }
+    /// The page in its form, within the output limit.
+    pub(super) fn render(&self, limit: OutputLimit) -> Result<String, Failure> {
+        let text = match self.form {
+            Form::Json => {
+                let text = self.json().map_err(Failure::unserialised)?;
+                limit.check(text.len() as u64).map(|()| text)
+            }
+            _ => limit.text(|out| write!(out, "{self}")),
+        };
+        text.map_err(|error| Failure::reporting(&error))
     }
 
     /// The first rows, or all of them.
@@ -93,7 +98,7 @@ impl Page<'_> {
 
     fn text(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.verdict.iter().try_for_each(|verdict| write!(f, "{}\n\n", shown_lines(verdict)))?;
-        writeln!(f, "{}", self.head())?;
+        writeln!(f, "{}", escape::line(&self.head()))?;
         let rows = self.first(self.rows);
         if rows.is_empty() {
             return writeln!(f, "No difference.");
@@ -159,7 +164,7 @@ impl Page<'_> {
             }
             page["gate"] = gate;
         }
-        Ok(format!("{page:#}\n"))
+        Ok(json(&page, true) + "\n")
     }
 }
 

@@ -6,11 +6,13 @@
 //! | times | RFC 3339 | RFC 3339 |
 //! | ids, bytes | hex | hex |
 //! | lists, maps | array, object | the JSON |
-//! | null | `null` | nothing |
+//! | null | `null` | nothing; the empty text is `""` |
 
 use std::io::{self, Write};
 
 use otlp_profiles::columns::{Array, Batch, Column, Kind, Table, Values};
+use otlp_profiles::model::StringId;
+use otlp_profiles::{Error, OutputLimit, escape};
 
 use crate::text::hex;
 use crate::time::rfc3339;
@@ -19,7 +21,10 @@ use crate::time::rfc3339;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Ndjson,
-    Csv,
+    /// Whether texts that a spreadsheet takes for formulas get an apostrophe.
+    Csv {
+        guard: bool,
+    },
 }
 
 /// Writes a table as text.
@@ -27,24 +32,45 @@ pub(super) struct TextWriter<W> {
     output: W,
     form: Form,
     cell: Vec<u8>,
+    limit: OutputLimit,
+    /// The bytes of the texts so far.
+    bytes: u64,
 }
 
 impl<W: Write> TextWriter<W> {
     /// Begins a file. CSV has a line with the names of the columns.
-    pub(super) fn new(mut output: W, table: Table, form: Form) -> io::Result<Self> {
-        if form == Form::Csv {
+    pub(super) fn new(
+        mut output: W,
+        table: Table,
+        form: Form,
+        limit: OutputLimit,
+    ) -> io::Result<Self> {
+        if form != Form::Ndjson {
             let names: Vec<&str> = table.columns().iter().map(|column| column.name).collect();
             writeln!(output, "{}", names.join(","))?;
         }
-        Ok(Self { output, form, cell: Vec::new() })
+        Ok(Self { output, form, cell: Vec::new(), limit, bytes: 0 })
     }
 
-    pub(super) fn write(&mut self, batch: &Batch<'_>) -> io::Result<()> {
-        (0..batch.len()).try_for_each(|row| self.row(batch, row))
+    /// Writes the rows of a batch.
+    ///
+    /// # Errors
+    ///
+    /// The texts exceed the limit, which is checked before each row; else those of the output.
+    pub(super) fn write(&mut self, batch: &Batch<'_>) -> Result<io::Result<()>, Error> {
+        for row in 0..batch.len() {
+            let texts = batch.columns().map(|(_, array)| text_bytes(batch, array, row));
+            self.bytes += texts.sum::<u64>();
+            self.limit.check(self.bytes)?;
+            if let Err(error) = self.row(batch, row) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
     }
 
     fn row(&mut self, batch: &Batch<'_>, row: usize) -> io::Result<()> {
-        let Self { output, form, cell } = self;
+        let Self { output, form, cell, .. } = self;
         let form = *form;
         for (at, (column, array)) in batch.columns().enumerate() {
             cell.clear();
@@ -52,12 +78,12 @@ impl<W: Write> TextWriter<W> {
             match (form, at) {
                 (Form::Ndjson, 0) => write!(output, "{{\"{}\":", column.name)?,
                 (Form::Ndjson, _) => write!(output, ",\"{}\":", column.name)?,
-                (Form::Csv, 0) => {}
-                (Form::Csv, _) => output.write_all(b",")?,
+                (Form::Csv { .. }, 0) => {}
+                (Form::Csv { .. }, _) => output.write_all(b",")?,
             }
             match form {
                 Form::Ndjson => output.write_all(cell)?,
-                Form::Csv => put_csv(output, cell)?,
+                Form::Csv { guard } => put_csv(output, cell, guard)?,
             }
         }
         output.write_all(if form == Form::Ndjson { b"}\n" } else { b"\n" })
@@ -65,6 +91,22 @@ impl<W: Write> TextWriter<W> {
 
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.output.flush()
+    }
+}
+
+/// The bytes of the texts of a value.
+fn text_bytes(batch: &Batch<'_>, array: &Array, row: usize) -> u64 {
+    let items = match array.offsets.get(row..row + 2) {
+        Some([start, end]) => *start as usize..*end as usize,
+        _ => row..row + 1,
+    };
+    let length = |text: &StringId| batch.text(*text).len() as u64;
+    match &array.values {
+        Values::Text(values) => values[items].iter().map(length).sum(),
+        Values::Pairs { keys, values } => {
+            keys[items.clone()].iter().chain(&values[items]).map(length).sum()
+        }
+        _ => 0,
     }
 }
 
@@ -130,14 +172,19 @@ fn item(
 }
 
 /// Writes the JSON of a value as a cell of CSV ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)).
-fn put_csv(output: &mut impl Write, json: &[u8]) -> io::Result<()> {
+fn put_csv(output: &mut impl Write, json: &[u8], guard: bool) -> io::Result<()> {
     let text: String = match json.first() {
         _ if json == b"null" => return Ok(()),
         // A JSON text becomes its characters.
         Some(b'"') => serde_json::from_slice(json)?,
-        _ => String::from_utf8_lossy(json).into_owned(),
+        _ => return write_cell(output, &String::from_utf8_lossy(json)),
     };
-    if text.contains(['"', ',', '\n', '\r']) {
+    write_cell(output, &if guard { escape::spreadsheet(&text) } else { text.into() })
+}
+
+/// Writes a cell, in quotes if it needs them. The empty text does: without them it would be null.
+fn write_cell(output: &mut impl Write, text: &str) -> io::Result<()> {
+    if text.is_empty() || text.contains(['"', ',', '\n', '\r']) {
         write!(output, "\"{}\"", text.replace('"', "\"\""))
     } else {
         output.write_all(text.as_bytes())

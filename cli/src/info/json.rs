@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! {"schema": "otlp-profiles/info/1", "files": [           info::SCHEMA; keys are sorted
-//!   {"path": "cpu.pb.gz", "bytes": 16710, "inflated_bytes": 48903, "gzip": true, "zstd": false,
+//!   {"path": "cpu.pb.gz", "bytes": 16710, "inflated_bytes": 48903, "compression": "gzip",
 //!    "framing": "none", "messages": [
 //!      {"format": "pprof", "certainty": "certain", "others": [], "evidence": ["…"],
 //!       "guessed": false, "tables": {"functions": 400, …}, "findings": [], "resources": [
@@ -47,8 +47,7 @@ pub(crate) fn file(described: Described) -> Json {
     }
     object["bytes"] = described.stored.into();
     object["inflated_bytes"] = described.inflated.into();
-    object["gzip"] = described.gzip.into();
-    object["zstd"] = described.zstd.into();
+    object["compression"] = described.compression.into();
     object["framing"] = described.framing.to_string().into();
     if let Some(seems) = &described.seems {
         object["seems"] = json!(seems);

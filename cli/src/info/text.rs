@@ -108,11 +108,7 @@ pub(crate) fn file(described: &Described) -> Option<String> {
 /// Formats the stored size, and the inflated size if the file is compressed.
 fn size(described: &Described) -> String {
     let stored = bytes(described.stored);
-    let packing = match (described.gzip, described.zstd) {
-        (true, _) => "gzip",
-        (_, true) => "zstd",
-        _ => return stored,
-    };
+    let Some(packing) = described.compression else { return stored };
     format!("{stored}, {} inflated ({packing})", bytes(described.inflated))
 }
 

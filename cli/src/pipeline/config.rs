@@ -4,12 +4,17 @@
 //! sources: meters ─► names of sinks        sinks: transformers ─► publishers
 //! ```
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use glob::Pattern;
 use otlp_profiles::transform::Stage;
 
+use crate::input::Inputs;
 use crate::pipeline::publisher::Publisher;
 use crate::pipeline::stages::stage;
 use crate::pipeline::yaml::{Document, Map, Node};
+use crate::text::shown_path;
 
 /// Which profiles go where.
 pub(super) struct Config {
@@ -21,6 +26,7 @@ pub(super) struct Config {
 
 /// Sample types, and the rows of the sinks that they go to.
 pub(super) struct Source {
+    pub(super) name: String,
     meters: Meters,
     pub(super) sinks: Vec<usize>,
 }
@@ -64,9 +70,18 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Leaves out the files of a folder that publishers wrote in an earlier run.
+    pub(super) fn leave_out_outputs(&self, inputs: &mut Inputs) {
+        let publishers = || self.sinks.iter().flat_map(|sink| &sink.publishers);
+        let owned = |path: &Path| publishers().any(|publisher| publisher.owns(path));
+        inputs.leave_out_outputs(owned);
+    }
+}
+
 fn root(root: Node<'_>) -> Option<Config> {
     let root = root.map(&["sources", "sinks"])?;
-    let (mut warnings, mut targets) = (Vec::new(), Vec::new());
+    let (mut warnings, mut targets) = (Vec::new(), BTreeSet::new());
     let (mut sinks, mut sources, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for node in root.needs("sinks")?.list()? {
         let map = node.map(&["name", "transformers", "publishers"])?;
@@ -97,7 +112,7 @@ fn root(root: Node<'_>) -> Option<Config> {
                 }
             }
         }
-        sources.push(Source { meters, sinks: rows });
+        sources.push(Source { name: name.to_owned(), meters, sinks: rows });
     }
     Some(Config { sources, sinks, warnings })
 }
@@ -153,7 +168,12 @@ fn meters(node: Node<'_>) -> Option<Meters> {
 }
 
 /// Reads a sink. `targets` has the outputs of all publishers so far.
-fn sink(map: &Map<'_>, name: &str, targets: &mut Vec<String>, warnings: &mut Vec<String>) -> Sink {
+fn sink(
+    map: &Map<'_>,
+    name: &str,
+    targets: &mut BTreeSet<PathBuf>,
+    warnings: &mut Vec<String>,
+) -> Sink {
     let transformers = map.get("transformers").and_then(|node| node.list()).unwrap_or_default();
     let stages = transformers.into_iter().filter_map(stage).collect();
     let publishers = map.needs("publishers").and_then(|node| {
@@ -165,11 +185,11 @@ fn sink(map: &Map<'_>, name: &str, targets: &mut Vec<String>, warnings: &mut Vec
         }
         let publisher = |(url, node): (&str, Node<'_>)| match Publisher::parse(url) {
             Ok(publisher) => {
-                let target = publisher.target();
-                if targets.contains(&target) {
-                    node.error(format!("another publisher writes {target}, too"));
+                let own = publisher.targets();
+                if let Some(target) = own.iter().find(|target| targets.contains(*target)) {
+                    node.error(format!("another publisher writes {}, too", shown_path(target)));
                 }
-                targets.push(target);
+                targets.extend(own);
                 Some(publisher)
             }
             Err(message) => {

@@ -8,7 +8,7 @@
 //! Payloads wait in memory until their file is complete: when the next payload does not fit or belongs to another time,
 //! or at the end. Files appear under their names when they are complete (`output`).
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
@@ -46,6 +46,26 @@ pub(super) struct Publisher {
 pub(super) struct Written {
     pub(super) names: Vec<String>,
     pub(super) converted: Converted,
+    /// Older files that were removed.
+    pub(super) expired: Vec<String>,
+}
+
+/// Times for which the names of two publishers are compared: no field of a date has the same value twice.
+const PROBES: [i128; 2] = [1_709_217_296, 1_767_323_045];
+
+/// The absolute path of a folder without links, `.` and `..`, as far as it exists.
+fn resolved(folder: &Path) -> PathBuf {
+    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut resolved = PathBuf::new();
+    for part in folder.components() {
+        match part {
+            Component::ParentDir => _ = resolved.pop(),
+            part => resolved.push(part),
+        }
+        resolved = resolved.canonicalize().unwrap_or(resolved);
+    }
+    resolved
 }
 
 impl Publisher {
@@ -161,9 +181,43 @@ impl Publisher {
         !self.is_used
     }
 
-    /// The file that is written, or stdout.
-    pub(super) fn target(&self) -> String {
-        self.path.as_deref().map_or("stdout".to_owned(), |path| path.to_string_lossy().into_owned())
+    /// The files that are written for profiles of some times, backups included, whatever the spelling of the path; or
+    /// stdout.
+    pub(super) fn targets(&self) -> Vec<PathBuf> {
+        let Some(path) = &self.path else { return vec![PathBuf::from("stdout")] };
+        let folder = resolved(path.parent().unwrap_or(Path::new("")));
+        let mut targets = Vec::new();
+        for seconds in PROBES {
+            let name = self.name_at(seconds * 1_000_000_000).unwrap_or_default();
+            let target = folder.join(name.file_name().unwrap_or_default());
+            // A link leads to another file. Times differ between runs, so files with times are not there yet.
+            targets.push(target.canonicalize().unwrap_or(target));
+        }
+        targets.dedup();
+        let backups = self.rotation().filter(|_| !self.has_time()).map_or(0, |(_, count)| count);
+        for number in 1..=backups {
+            let mut name = targets[0].as_os_str().to_owned();
+            name.push(format!(".{number}"));
+            targets.push(name.into());
+        }
+        targets
+    }
+
+    /// Whether an input is a file that this publisher writes.
+    pub(super) fn owns(&self, input: &Path) -> bool {
+        let Some(path) = &self.path else { return false };
+        let name = input.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let here = |path: &Path| resolved(path.parent().unwrap_or(Path::new("")));
+        let is_named = if self.has_time() {
+            strtime::parse(self.file_name(), name).is_ok()
+        } else {
+            let rest = name.strip_prefix(self.file_name());
+            let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number)
+            })
+        };
+        is_named && here(input) == here(path)
     }
 
     /// The number of bytes after which a file is complete, and of older files that stay.
@@ -230,7 +284,7 @@ impl Publisher {
         let Some((name, end)) = self.next.take() else { return Ok(None) };
         let mut converted = std::mem::take(&mut self.held);
         self.bytes = 0;
-        let blobs = converted.blobs(self.format, self.packing, Level::DEFAULT)?;
+        let blobs = converted.blobs(self.format, self.packing, Level::DEFAULT, false)?;
         let labels: Vec<&str> = blobs.iter().map(|(label, _)| &**label).collect();
         if self.path.is_none() {
             let [(_, blob)] = &blobs[..] else {
@@ -242,70 +296,60 @@ impl Publisher {
                 return Err(Failure::new(Exit::Output, message));
             };
             output::to_stdout(blob, force)?;
-            return Ok(Some(Written { names: vec!["-".to_owned()], converted }));
+            let (names, expired) = (vec!["-".to_owned()], Vec::new());
+            return Ok(Some(Written { names, converted, expired }));
         }
         let names = labelled(&name, &labels);
-        if let Some((_, count)) = self.rotation().filter(|_| !self.has_time()) {
-            names.iter().try_for_each(|name| shift(name, count))?;
-        }
         let blobs = blobs.into_iter().map(|(_, blob)| blob);
         let files: Vec<(PathBuf, Vec<u8>)> = names.into_iter().zip(blobs).collect();
-        let directories = output::to_files(&files, None, force, Sync::Deferred)?;
-        output::sync(&directories);
-        self.expire(end)?;
+        match self.rotation().filter(|_| !self.has_time()) {
+            Some((_, count)) => output::rotate(&files, count)?,
+            None => output::sync(&output::to_files(&files, None, force, Sync::Deferred)?),
+        }
+        let expired = self.expire(end)?;
         let names = files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
-        Ok(Some(Written { names, converted }))
+        Ok(Some(Written { names, converted, expired }))
     }
 
-    /// Removes own files that are too old or too many, by the times in their names.
-    fn expire(&self, now: i128) -> Result<(), Failure> {
+    /// Removes own files that are too old or too many, by the times in their names, and returns their paths. `end` is
+    /// the end of the last profile. The clock of this machine bounds it: otherwise one profile with a wrong time would
+    /// expire all others.
+    fn expire(&self, end: i128) -> Result<Vec<String>, Failure> {
+        let now = end.min(crate::time::unix_nanos());
         let count = self.rotation().map_or(usize::MAX, |(_, count)| count);
-        let Some(path) = self.path.as_deref().filter(|_| self.has_time()) else { return Ok(()) };
+        let Some(path) = self.path.as_deref().filter(|_| self.has_time()) else {
+            return Ok(Vec::new());
+        };
         if self.ttl <= 0 && count == usize::MAX {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let unreadable = |error| output::unwritable(folder, &error);
         let mut own: Vec<(DateTime, PathBuf)> = Vec::new();
+        let latest = civil(crate::time::unix_nanos());
         for file in std::fs::read_dir(folder).map_err(unreadable)? {
             let file = file.map_err(unreadable)?;
             let name = file.file_name();
             let time = name.to_str().and_then(|name| self.time_of(name));
+            // Files from the future stay, and displace no others.
+            let time = time.filter(|time| latest.is_none_or(|latest| *time <= latest));
             own.extend(time.map(|time| (time, file.path())));
         }
         own.sort();
         let oldest = civil(now - self.ttl.max(0)).filter(|_| self.ttl > 0);
         // The newest file and `count` older ones stay.
         let many = own.len().saturating_sub(count.saturating_add(1));
+        let mut expired = Vec::new();
         for (row, (time, path)) in own.iter().enumerate() {
             if row < many || oldest.is_some_and(|oldest| *time <= oldest) {
                 std::fs::remove_file(path).map_err(|error| {
                     let path = shown_path(path);
                     Failure::new(Exit::Output, format!("{path} cannot be removed: {error}"))
                 })?;
+                expired.push(shown_path(path));
             }
         }
-        Ok(())
+        Ok(expired)
     }
-}
-
-/// Renames a file to its first backup, and each backup to the next; the last is replaced.
-fn shift(path: &Path, count: usize) -> Result<(), Failure> {
-    let backup = |number: usize| match number {
-        0 => path.to_owned(),
-        number => {
-            let mut name = path.as_os_str().to_owned();
-            name.push(format!(".{number}"));
-            PathBuf::from(name)
-        }
-    };
-    // As far as files are there; a gap ends the row.
-    let there = (0..count).take_while(|number| backup(*number).exists()).count();
-    // From the last, so that no rename replaces a backup that must still move.
-    for number in (0..there).rev() {
-        let (from, to) = (backup(number), backup(number + 1));
-        std::fs::rename(&from, &to).map_err(|error| output::unwritable(&to, &error))?;
-    }
-    Ok(())
 }

@@ -6,14 +6,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use otlp_profiles::Error;
-use saphyr::{LoadableYamlNode, MarkedYaml};
+use saphyr::{MarkedYaml, YamlLoader};
+use saphyr_parser::{Event, Parser, SpannedEventReceiver};
 
 /// The most bytes of a file.
 const MAX_BYTES: usize = 256 << 10;
-/// The most lists and mappings in brackets, and the most lists that begin in one line. The tree is walked and dropped by
-/// recursion, so the nesting has to be limited.
-const MAX_BRACKETS: usize = 1000;
-const MAX_DASHES: usize = 16;
+/// The most lists and mappings in each other. A configuration needs six. The tree is walked and dropped by recursion.
+const MAX_DEPTH: usize = 64;
 
 /// A file and the errors in it.
 pub(super) struct Document {
@@ -41,43 +40,81 @@ impl Document {
 
     /// Parses the text, of which `f` gets the root.
     pub(super) fn parse<T>(&self, text: &str, f: impl FnOnce(Node<'_>) -> Option<T>) -> Option<T> {
-        if let Some(problem) = too_large(text) {
-            self.report(1, 1, problem);
-            return None;
-        }
-        match MarkedYaml::load_from_str(text) {
-            Ok(documents) => match &documents[..] {
-                [root] => f(Node { yaml: root, document: self }),
-                _ => {
-                    let count = documents.len();
-                    self.report(1, 1, format!("expected one document, found {count}"));
-                    None
-                }
-            },
-            Err(error) => {
-                let at = error.marker();
-                self.report(at.line(), at.col() + 1, error.info());
+        let documents = self.load(text)?;
+        match &documents[..] {
+            [root] => f(Node { yaml: root, document: self }),
+            _ => {
+                self.report(1, 1, format!("expected one document, found {}", documents.len()));
                 None
             }
         }
     }
+
+    /// Builds the trees of a file, unless it exceeds a limit. The parser's own loader recurses without a limit.
+    fn load<'a>(&self, text: &'a str) -> Option<Vec<MarkedYaml<'a>>> {
+        if text.len() > MAX_BYTES {
+            let bytes = text.len();
+            self.report(1, 1, format!("the file has {bytes} bytes, and the limit is {MAX_BYTES}"));
+            return None;
+        }
+        let mut loader = YamlLoader::default();
+        let mut depth = Depth::default();
+        for event in Parser::new_from_str(text) {
+            let event = event.and_then(|(event, span)| {
+                let is_deep = depth.of(&event) > MAX_DEPTH;
+                if is_deep {
+                    let (line, column) = (span.start.line(), span.start.col() + 1);
+                    let message =
+                        format!("more than {MAX_DEPTH} lists and mappings are in each other");
+                    self.report(line, column, message);
+                } else {
+                    loader.on_event(event, span);
+                }
+                loader.error().map_or(Ok(is_deep), |error| Err(error.clone()))
+            });
+            match event {
+                Ok(false) => {}
+                Ok(true) => return None,
+                Err(error) => {
+                    let at = error.marker();
+                    self.report(at.line(), at.col() + 1, error.info());
+                    return None;
+                }
+            }
+        }
+        Some(loader.into_documents())
+    }
 }
 
-/// A limit that the text exceeds.
-fn too_large(text: &str) -> Option<String> {
-    let dashes = |line: &str| {
-        let mut words = line.split_whitespace();
-        words.by_ref().take_while(|word| ["-", "?"].contains(word)).count()
-    };
-    let brackets = text.matches(['[', '{']).count();
-    if text.len() > MAX_BYTES {
-        Some(format!("the file has {} bytes, and the limit is {MAX_BYTES}", text.len()))
-    } else if brackets > MAX_BRACKETS {
-        Some(format!("the file has {brackets} opening brackets, and the limit is {MAX_BRACKETS}"))
-    } else if text.lines().any(|line| dashes(line) > MAX_DASHES) {
-        Some(format!("a line begins more than {MAX_DASHES} nested lists"))
-    } else {
-        None
+/// How deep lists and mappings are in each other.
+#[derive(Default)]
+struct Depth {
+    /// The anchors of those that are open, and the levels in each so far.
+    open: Vec<(usize, usize)>,
+    /// The levels of each anchor, which its aliases repeat.
+    anchors: BTreeMap<usize, usize>,
+}
+
+impl Depth {
+    /// Returns the depth after an event.
+    fn of(&mut self, event: &Event<'_>) -> usize {
+        let levels = match event {
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+                self.open.push((*anchor, 1));
+                0
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let (anchor, levels) = self.open.pop().unwrap_or_default();
+                self.anchors.insert(anchor, levels);
+                levels
+            }
+            Event::Alias(anchor) => self.anchors.get(anchor).copied().unwrap_or_default(),
+            _ => 0,
+        };
+        if let Some((_, own)) = self.open.last_mut() {
+            *own = levels.saturating_add(1).max(*own);
+        }
+        self.open.len().saturating_add(levels)
     }
 }
 

@@ -238,8 +238,11 @@ fn the_command_for_another_profiler_inflates() {
     let traced = b"@[\n    read+13\n    main+9\n]: 7\n";
     let traced = otlp_profiles::compression::deflate(traced, Default::default());
     for (name, command) in [
-        ("a.txt.gz", "`gunzip -c a.txt.gz > a.txt && stackcollapse-bpftrace.pl a.txt |"),
-        ("a b", "`gunzip -c 'a b' > 'a b.inflated' && stackcollapse-bpftrace.pl 'a b.inflated' |"),
+        ("a.txt.gz", "`gunzip -c < a.txt.gz > a.txt && stackcollapse-bpftrace.pl a.txt |"),
+        (
+            "a b",
+            "`gunzip -c < 'a b' > 'a b.inflated' && stackcollapse-bpftrace.pl 'a b.inflated' |",
+        ),
     ] {
         fs::write(room.join(name), &traced).unwrap();
         let mut info = crate::command("info");

@@ -53,6 +53,45 @@ fn a_file_that_was_cut_off_is_certain_to_be_nothing() {
     assert_eq!(json["files"][0]["seems"]["certainty"], "nearest");
 }
 
+/// Words of other tools, and names of files, get the command that does the same.
+#[test]
+fn words_of_other_tools_are_understood() {
+    let room = room("face_tips");
+    copy(PPROFS[0], &room.join("cpu.pb.gz"));
+    for (arguments, tip) in [
+        ("list main cpu.pb.gz", "top --peek"),
+        ("tags cpu.pb.gz", "attribute"),
+        ("flamegraph cpu.pb.gz", "view FILE -o page.html"),
+        ("compare a.pb.gz b.pb.gz", "diff BEFORE AFTER"),
+        ("top cpu.pb.gz --sort cum", "top --cum"),
+        ("top cpu.pb.gz --sort=cum", "top --cum"),
+        ("cpu.pb.gz", "top cpu.pb.gz"),
+        ("absent.pb.gz", "info absent.pb.gz"),
+        ("convert cpu.pb.gz -o cpu.html", "otlp-profiles view cpu.pb.gz -o cpu.html"),
+        ("convert cpu.pb.gz -o cpu.svg", "otlp-profiles view cpu.pb.gz -o cpu.svg"),
+    ] {
+        let output = as_a_person(&room, arguments, 2);
+        says(&output, tip);
+        for wrong in ["--secrets", "'validate'", "-- --sort"] {
+            assert!(!stderr(&output).contains(wrong), "{arguments}: {}", stderr(&output));
+        }
+    }
+    let output = as_a_person(&room, "top http://localhost:6060/debug/pprof/profile?seconds=5", 3);
+    says(&output, "download it first with `curl -f -o profile.pb.gz 'http://localhost:6060/");
+}
+
+/// The title of a page explains why a download is no profile.
+#[test]
+fn a_page_is_quoted_by_its_title() {
+    let room = room("face_title");
+    let page =
+        "<!doctype html>\n<html><head><style>a{}</style>\n<Title lang=en>Sign in\n to X</title>";
+    fs::write(room.join("cpu.pb.gz"), page).unwrap();
+    says(&as_a_person(&room, "info cpu.pb.gz", 3), "its title is \"Sign in to X\"");
+    fs::write(room.join("cpu.pb.gz"), "<html><body>no title</body></html>").unwrap();
+    says(&as_a_person(&room, "info cpu.pb.gz", 3), "it begins with \"<html><body>");
+}
+
 /// The environment variable enables the log. Otherwise messages are sentences, even with -v and in
 /// a pipe.
 #[test]
@@ -374,10 +413,11 @@ fn generations_are_named_as_people_do() {
             "--timestamp-label does not apply to reading otlp",
         ),
         ("a.otlp -o b.speedscope --no-links", "--no-links does not apply to reading otlp-1.10 or"),
-        ("a.otlp -o b.pb --type a", "no sample type is called as --type asks: there are"),
     ] {
         says(&run(&room, &format!("convert {arguments}"), 2), said);
     }
+    let missing = run(&room, "convert a.otlp -o b.pb --type a", 3);
+    says(&missing, "no sample type is called as --type asks: there are");
     run(&room, "convert a.otlp -o b.pb --no-links --timestamps drop", 0);
     let output = run(&room, "convert b.pb -o b.otlp --no-links --timestamp-label t", 0);
     says(&output, "b.pb has no such times: no label has the key \"t\"");

@@ -138,8 +138,60 @@ fn what_is_built_without_zstd_refuses_it() {
     }
     assert_eq!(files(&room), ["in.pb.gz"]);
     run(&room, "convert in.pb.gz -o a.otlp.zst --no-gzip", 0);
-    fs::write(room.join("b.zst"), b"\x28\xb5\x2f\xfd\x04").unwrap();
-    says(&run(&room, "info b.zst", 3), "this build lacks the feature `zstd`");
+}
+
+/// What senders compress is read, as a whole and message by message, as the Collector's file exporter writes it.
+#[test]
+fn compressions_of_senders_are_read() {
+    use std::io::Write;
+
+    use otlp_profiles::Limits;
+    use otlp_profiles::framing::{Framing, frame};
+    use otlp_profiles::stream::MessageReader;
+
+    let room = room("files_senders");
+    copy(PPROFS[0], &room.join("in.pb.gz"));
+    run(&room, "convert in.pb.gz -o a.otlp", 0);
+    let plain = fs::read(room.join("a.otlp")).unwrap();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    zlib.write_all(&plain).unwrap();
+    let packed = [
+        ("gzip", otlp_profiles::compression::deflate(&plain, Default::default())),
+        ("zlib", zlib.finish().unwrap()),
+        #[cfg(feature = "zstd")]
+        ("zstd", otlp_profiles::compression::zstd(&plain, Default::default())),
+    ];
+    for (name, packed) in packed {
+        fs::write(room.join("whole"), &packed).unwrap();
+        let page = String::from_utf8(run(&room, "info whole", 0).stdout).unwrap();
+        assert!(page.contains(&format!("inflated ({name})")), "{page}");
+        run(&room, "convert whole --to otlp -f -o back.otlp", 0);
+        assert!(fs::read(room.join("back.otlp")).unwrap() == plain, "{name}");
+        for framing in [Framing::LengthPrefixed, Framing::Grpc, Framing::Delimited] {
+            fs::write(room.join("framed"), frame(framing, [&packed, &packed]).unwrap()).unwrap();
+            run(&room, "convert framed --to otlp -f -o back.otlp", 0);
+            let back = MessageReader::open(room.join("back.otlp"), Limits::file()).unwrap();
+            let back: Vec<_> = back.map(Result::unwrap).collect();
+            assert!(back == [&plain[..], &plain[..]], "{name} {framing}");
+        }
+        fs::write(room.join("cut"), &packed[..packed.len() - 9]).unwrap();
+        says(&run(&room, "info cut", 3), &format!("the file ends inside the {name} data"));
+    }
+}
+
+#[test]
+fn other_compressions_are_named_with_a_command() {
+    let room = room("files_others");
+    for (file, command) in [
+        (&b"\x04\x22\x4d\x18\x64\x70"[..], "`lz4 -dc < 'a b' > payload`"),
+        (b"\xff\x06\0\0sNaPpY", "`szip -d < 'a b' > payload` (`cargo install szip`)"),
+        (b"\x08\x1caaaaaaaa", "`szip -d --raw < 'a b' > payload` (`cargo install szip`)"),
+    ] {
+        fs::write(room.join("a b"), file).unwrap();
+        let output = crate::command("info").arg("a b").current_dir(&room).output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        says(&output, command);
+    }
 }
 
 #[test]
@@ -223,7 +275,7 @@ fn one_sample_type_is_written_where_it_is_chosen() {
     };
     assert_eq!(sum(&text), 1_630_000_000);
     run(&room, &format!("convert {cpu} -o cpu.firefox.json --type cpu"), 0);
-    let output = run(&room, &format!("convert {cpu} -o no.folded --type heap:bytes"), 2);
+    let output = run(&room, &format!("convert {cpu} -o no.folded --type heap:bytes"), 3);
     says(
         &output,
         "no sample type is called as --type asks: there are samples:count, cpu:nanoseconds",

@@ -1,5 +1,8 @@
 //! The command as users run it: exit codes, files, pipes, messages.
 
+mod attributes;
+#[cfg(all(unix, feature = "parquet"))]
+mod blocks;
 mod corpus;
 mod cut;
 mod ends;
@@ -8,23 +11,28 @@ mod face;
 mod faults;
 mod files;
 mod forms;
+mod frames;
 mod guess;
 mod log;
 mod losses;
 mod many;
+mod messages;
 mod origin;
+mod outputs;
 #[cfg(unix)]
 mod pieces;
 mod pipeline;
 mod release;
 mod sizes;
 mod sql;
+mod sums;
 #[cfg(feature = "parquet")]
 mod tables;
 #[cfg(feature = "arrow")]
 mod tables_arrow;
-mod tasks;
 mod top;
+#[cfg(all(unix, feature = "parquet"))]
+mod untrusted;
 mod validate;
 mod verbs;
 mod view;

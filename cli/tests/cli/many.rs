@@ -63,9 +63,10 @@ fn outputs_below_the_directory_of_inputs_are_not_read() {
         run(&room, "convert in/**/*.* --to otlp -f -o in/x/out", 0);
         assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "x/b.otlp"]);
     }
-    // If the arguments name it, it is read.
-    run(&room, "convert in/x/out --to pprof -o in/x/out", 0);
-    assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "a.pb.gz", "x/b.otlp", "x/b.pb.gz"]);
+    // If the arguments name it, each output must replace its input.
+    says(&run(&room, "convert in/x/out --to pprof -o in/x/out", 2), "is a folder of inputs, too");
+    run(&room, "convert in/x/out --to otlp -f -o in/x/out", 0);
+    assert_eq!(files(&room.join("in/x/out")), ["a.otlp", "x/b.otlp"]);
 }
 
 /// Regression: a pipe below a directory was opened, and the run never ended.
@@ -86,7 +87,7 @@ fn only_files_are_read_below_a_directory_and_by_a_pattern() {
         ("validate in", " (2 more)"),
     ] {
         let output = run(&room, arguments, 0);
-        says(&output, &format!("holds no profile and was skipped{more}"));
+        says(&output, &format!("was skipped: it is neither a file nor a directory{more}"));
     }
     let said = "in/pipe: File skipped: it is neither a file nor a directory\n";
     says(&run(&room, "-v info in", 0), said);
@@ -256,7 +257,7 @@ fn repairing_passes_over_messages_that_cannot_be_read() {
     assert!(!room.join("b.otlp").exists());
 
     let output = run(&room, "convert cut.otlp -o b.otlp --repair", 0);
-    says(&output, "cut.otlp: message[1]");
+    says(&output, "cut.otlp: 2 unreadable messages skipped: message[1]");
     says(&output, "message.unreadable");
     let two = frame(Framing::LengthPrefixed, [&message, &message]).unwrap();
     assert_eq!(fs::read(room.join("b.otlp")).unwrap(), two);

@@ -73,7 +73,7 @@ fn what_a_format_has_no_place_for_is_wrong_usage() {
     let room = room("origin-usage");
     copy(PPROFS[0], &room.join("a.pb.gz"));
     for (arguments, hint) in [
-        ("--to pprof --resource a=b", "--resource"),
+        ("--to pprof --resource a=b", "--set-resource"),
         ("-o b.pb --scope a", "--scope"),
         ("--to otlp --resource a", "KEY=VALUE"),
         ("--to otlp --resource =a", "KEY=VALUE"),

@@ -74,14 +74,35 @@ fn the_action_validates_and_annotates() {
     fs::create_dir(room.join(".ci")).unwrap();
     fs::write(room.join(".ci/install"), "echo \"$@\" > install.txt\n").unwrap();
     shell(&room, "chmod +x .ci/install", &[]);
+    // A repository with two commits, of which the first is a release.
+    fs::write(room.join("Cargo.toml"), "[package]\nversion = \"0.1.0\"\n").unwrap();
+    let commit = "git -c user.name=a -c user.email=a@b commit --quiet --allow-empty --message";
+    let commits = shell(
+        &room,
+        &format!(
+            "git init --quiet origin && cd origin && {commit} one && git tag v0.1.0 && {commit} two && git rev-parse HEAD^ HEAD"
+        ),
+        &[],
+    );
+    let commits = String::from_utf8(commits.stdout).unwrap();
+    let origin = room.join("origin").to_string_lossy().into_owned();
+    let [released, other] = commits.lines().collect::<Vec<_>>().try_into().unwrap();
     for (input, tag, version) in [
         ("", "v0.1.0", "v0.1.0"),
         ("", "main", "source"),
         ("", "v1", "source"),
+        ("", released, "v0.1.0"),
+        ("", other, "source"),
         ("0.2.0", "v0.1.0", "0.2.0"),
         ("latest", "main", "latest"),
     ] {
-        let env = [("VERSION", input), ("REF", tag), ("SOURCE", "."), ("RUNNER_TEMP", "temporary")];
+        let env = [
+            ("VERSION", input),
+            ("REF", tag),
+            ("REPOSITORY", &origin),
+            ("SOURCE", "."),
+            ("RUNNER_TEMP", "temporary"),
+        ];
         let output = shell(&room, &install, &[&env[..], &[("GITHUB_PATH", "path.txt")]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         let ran = fs::read_to_string(room.join("install.txt")).unwrap();

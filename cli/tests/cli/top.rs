@@ -40,7 +40,7 @@ fn reports_have_the_columns_of_pprof() {
     copy(PPROFS[0], &room.join("cpu.pb.gz"));
     for form in ["--tree", "--traces", "--peek hash"] {
         let output = run(&room, &format!("top cpu.pb.gz {form} --by attribute:endpoint"), 2);
-        says(&output, "--tagroot KEY adds labels of samples to the stacks");
+        says(&output, "--tagroot KEY adds attributes of samples to the stacks");
     }
     let peek = json(&room, &format!("{file} --peek ^a$"));
     assert_eq!(peek["rows"].as_array().unwrap().len(), 1);
@@ -84,16 +84,14 @@ fn wrong_arguments_and_filters_without_a_match_are_reported() {
             "--by lines",
             "expected function, filefunction, file, line, address, mapping or attribute:KEY",
         ),
-        (
-            "--type wall",
-            "no profile has the sample type wall: choose one of alloc_objects, alloc_space",
-        ),
         ("--peek zzz", "no row matches zzz"),
         ("--focus zzz --require-match", "no sample matches --focus"),
         ("--tree --traces", "cannot be used with"),
     ] {
         says(&run(&room, &format!("top heap.pb.gz {arguments}"), 2), message);
     }
+    let message = "no profile has the sample type wall: there are alloc_objects:count, alloc_space";
+    says(&run(&room, "top heap.pb.gz --type wall", 3), message);
     let output = run(&room, "top heap.pb.gz --show-from zzz", 0);
     says(&output, "no sample matches --show-from");
     assert!(rows(&output).is_empty());

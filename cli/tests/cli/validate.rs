@@ -177,11 +177,76 @@ fn known_findings_are_kept_in_a_baseline() {
     assert!(page.contains(gone), "{page}");
     let before = fs::read_to_string(room.join("known.json")).unwrap();
     assert_eq!(before, written, "only --update-baseline writes");
+    // An input that is missing or cannot be opened would lose its known findings.
+    for inputs in ["typo.otlp", "a.otlp typo.otlp"] {
+        let output = run(&room, &format!("{validate} --update-baseline {inputs}"), 3);
+        says(&output, "known.json was not updated");
+        assert_eq!(fs::read_to_string(room.join("known.json")).unwrap(), written);
+    }
     fs::write(room.join("known.json"), "[]").unwrap();
     says(
         &run(&room, &format!("{validate} a.otlp"), 3),
         "known.json cannot be read: expected an object",
     );
+}
+
+/// Paths in a baseline are relative to it.
+#[test]
+fn a_baseline_matches_from_every_folder() {
+    let room = room("validate_baseline_paths");
+    fs::create_dir_all(room.join("out/deep")).unwrap();
+    fs::create_dir_all(room.join("ci")).unwrap();
+    fs::write(room.join("out/deep/a.otlp"), BROKEN).unwrap();
+    let rules = "validate --from otlp --only OP3101 --baseline";
+    run(&room, &format!("{rules} ci/known.json --update-baseline out/deep/a.otlp"), 0);
+    let written = fs::read_to_string(room.join("ci/known.json")).unwrap();
+    assert!(written.contains("\"file\": \"../out/deep/a.otlp\""), "{written}");
+    let absolute = room.join("out/deep/a.otlp");
+    let known = room.join("ci/known.json");
+    for (folder, baseline, file) in [
+        (".", "ci/known.json", "./out/deep/a.otlp"),
+        (".", "./ci/../ci/known.json", "out"),
+        ("out", "../ci/known.json", "deep/a.otlp"),
+        ("out/deep", "../../ci/known.json", "a.otlp"),
+        ("ci", "known.json", "../out/deep/a.otlp"),
+        ("ci", known.to_str().unwrap(), absolute.to_str().unwrap()),
+    ] {
+        let page = stdout(&run(&room.join(folder), &format!("{rules} {baseline} {file}"), 0));
+        assert!(page.ends_with("Baseline: 1 finding known.\n"), "{folder} {file}: {page}");
+    }
+    // Names as earlier releases wrote them.
+    fs::write(&known, written.replace("../out", "out")).unwrap();
+    run(&room, &format!("{rules} ci/known.json out/deep/a.otlp"), 0);
+    fs::write(room.join("b.otlp"), BROKEN).unwrap();
+    run(&room, &format!("{rules} ci/known.json b.otlp"), 1);
+}
+
+/// Annotations have their rule and severity in other members; the advice is what a reader needs.
+#[test]
+fn annotations_do_not_repeat_themselves() {
+    let room = room("validate_annotations");
+    fs::write(room.join("a.otlp"), BROKEN).unwrap();
+    let page = stdout(&run(&room, "validate --from otlp --only OP3101 --format github a.otlp", 1));
+    assert_eq!(page.matches("OP3101").count(), 1, "{page}");
+    assert!(page.contains("; write an index within the table"), "{page}");
+    let page = stdout(&run(&room, "validate --from otlp --only OP3101 --format sarif a.otlp", 1));
+    let sarif: Value = serde_json::from_str(&page).unwrap();
+    let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
+    assert!(rule["fullDescription"]["text"].as_str().unwrap().contains(". Source: "), "{rule}");
+}
+
+/// What the command writes has no findings that it could not have avoided.
+#[test]
+fn own_output_has_no_notes_about_what_the_source_lacked() {
+    let room = room("validate_own");
+    for name in PPROFS {
+        copy(name, &room.join(name));
+        run(&room, &format!("convert {name} -o own.otlp -f"), 0);
+        let page = stdout(&run(&room, "validate own.otlp", 0));
+        for rule in ["OP3006", "OP3007", "OP4019", "OP5019", "OP5023"] {
+            assert!(!page.contains(rule), "{name}: {page}");
+        }
+    }
 }
 
 #[test]
@@ -431,23 +496,39 @@ fn a_pipe_is_not_fixed_in_place() {
 
 /// Files of the Collector's file exporter, as described in the manual.
 #[test]
-fn files_of_several_messages_are_fine_where_they_are_meant() {
+fn files_of_several_messages_are_checked_and_are_no_requests() {
     use otlp_profiles::framing::{Framing, frame};
     let room = room("validate_several");
     copy(PPROFS[0], &room.join("cpu.pb.gz"));
-    for (name, framing, from) in [
-        ("several.otlp", Framing::LengthPrefixed, ""),
-        ("several.json", Framing::JsonLines, " --from otlp-json"),
-    ] {
+    for (name, framing, wrong) in
+        [("several.otlp", Framing::LengthPrefixed, 1), ("several.json", Framing::JsonLines, 3)]
+    {
         run(&room, &format!("convert cpu.pb.gz --force -o {name}"), 0);
         let message = fs::read(room.join(name)).unwrap();
         fs::write(room.join(name), frame(framing, [&message, &message]).unwrap()).unwrap();
-        let page = stdout(&run(&room, &format!("validate {name}{from}"), 1));
-        assert_eq!(page.matches("  error ").count(), 1, "{page}");
-        assert!(page.contains("error   OP0010 framed-stream"), "{page}");
-        let page = stdout(&run(&room, &format!("validate --ignore OP0010 --all {name}{from}"), 0));
+        let page = stdout(&run(&room, &format!("validate {name}"), 0));
+        assert!(
+            page.contains("info    OP0010 framed-stream: the input holds 2 messages"),
+            "{page}"
+        );
+        let page = stdout(&run(&room, &format!("validate --all {name}"), 0));
         assert!(page.contains("message[1]."), "{page}");
+        let page = stdout(&run(&room, &format!("validate --wire {name}"), wrong));
+        assert!(page.contains("error   OP0010 framed-stream"), "{page}");
+        let page = stdout(&run(&room, &format!("validate --for collector {name}"), 1));
+        assert!(page.contains("error   OP0010 framed-stream"), "{page}");
+        // A message that cannot be read is named by its number, and by its line in text.
+        let damaged = fs::read(room.join(name)).unwrap();
+        let cut = &damaged[..damaged.len() - 9];
+        fs::write(room.join(name), cut).unwrap();
+        let page = stdout(&run(&room, &format!("validate --all {name}"), 3));
+        assert!(page.contains("message[1]"), "{page}");
+        assert_eq!(page.contains(" (line "), framing == Framing::JsonLines, "{page}");
     }
+    // Other JSON has no rules.
+    fs::write(room.join("other.json"), "{\"hits\": []}").unwrap();
+    let page = stdout(&run(&room, "validate other.json", 3));
+    assert!(page.contains("OP0008"), "{page}");
 }
 
 #[test]

@@ -21,17 +21,19 @@ TRACE = "01020304010203040102030401020304"
 AWKWARD = ["a/b c", "..", "it's", "ünï-日本", 'q"\\d${HOME}{where}', "x" * 300]
 INPUTS = ["go-cpu-labels.pb.gz", "go-heap.pb.gz", "go-allocs.pb.gz", "go-mutex.pb.gz", "rust-cpu.pb.gz", "rust-heap.pb.gz"]
 INPUTS += ["node-wall.pb.gz", "node-heap.pb.gz", "otlp-1.11-timestamped-cpu.binpb", "odd-frames.folded", "otep.folded"]
+# The default type depends on the segments of a dataset.
+CPU = ["--type", "cpu"]
 QUESTIONS = {
     "contents": [],
-    "top": ["-n", "0"],
-    "top --cum": ["-n", "0"],
-    "flame": [],
-    "tree": [],
-    "compare": ["--version", "1.0", "1.1", "-n", "0"],
-    "compare --cum": ["--version", "1.0", "1.1", "-n", "0"],
-    "label": ["--label", "endpoint"],
-    "p95": ["-n", "0"],
-    "functions": ["--regex", r"malloc|gc|sha\d+\.", "-n", "0"],
+    "top": [*CPU, "-n", "0"],
+    "top --cum": [*CPU, "-n", "0"],
+    "flame": CPU,
+    "tree": CPU,
+    "compare": [*CPU, "--version", "1.0", "1.1", "-n", "0"],
+    "compare --cum": [*CPU, "--version", "1.0", "1.1", "-n", "0"],
+    "label": [*CPU, "--label", "endpoint"],
+    "p95": [*CPU, "-n", "0"],
+    "functions": [*CPU, "--regex", r"malloc|gc|sha\d+\.", "-n", "0"],
     "trace": ["--trace-id", TRACE],
     "hours": [],
 }
