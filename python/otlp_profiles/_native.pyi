@@ -1,11 +1,11 @@
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Literal, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, final
 
 import pandas
 import polars
 import pyarrow
-from typing_extensions import Buffer
+from typing_extensions import Buffer, Unpack
 
 from ._records import (
     Attributes,
@@ -30,20 +30,46 @@ __all__ = [
     "Samples",
     "Table",
     "Tables",
+    "__version__",
+    "_restore",
     "convert",
     "detect",
     "diff",
     "export",
+    "filter",
     "formats",
     "loss_codes",
     "merge",
     "read",
+    "redact",
+    "split",
     "tables",
     "top",
     "validate",
+    "view",
 ]
 
-_Input: TypeAlias = bytes | Buffer | str | PathLike[str]
+__version__: str
+
+class _Readable(Protocol):
+    def read(self) -> bytes: ...
+
+class _Filters(TypedDict, total=False):
+    focus: str | None
+    ignore: str | None
+    hide: str | None
+    show: str | None
+    show_from: str | None
+    prune_from: str | None
+    tagfocus: str | None
+    tagignore: str | None
+    tagshow: str | None
+    taghide: str | None
+    tagroot: str | Sequence[str] | None
+    tagleaf: str | Sequence[str] | None
+    all_frames: bool
+
+_Input: TypeAlias = bytes | Buffer | str | PathLike[str] | _Readable
 _Source: TypeAlias = _Input | Profiles
 _Limits: TypeAlias = Literal["network", "file", "unlimited"] | Mapping[str, int] | None
 
@@ -64,8 +90,11 @@ class Profiles:
     def stacks(self) -> Table: ...
     def profiles(self) -> Table: ...
     def mappings(self) -> Table: ...
-    def write(self, to: str, *, deny_loss: bool = False, limits: _Limits = None) -> Written: ...
+    def write(
+        self, to: str, *, sample_type: str | None = None, deny_loss: bool = False, limits: _Limits = None
+    ) -> Written: ...
     def write_all(self, to: str, *, deny_loss: bool = False, limits: _Limits = None) -> WrittenAll: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Profile:
@@ -96,6 +125,7 @@ class Profile:
     @property
     def scope_version(self) -> str: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, index: SupportsIndex, /) -> Sample: ...
     def __iter__(self) -> Samples: ...
 
 @final
@@ -109,6 +139,7 @@ class Table:
     @property
     def column_names(self) -> list[str]: ...
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[dict[str, Any]]: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def to_arrow(self) -> pyarrow.Table: ...
@@ -152,6 +183,7 @@ def convert(
     source: _Source,
     to: str,
     *,
+    sample_type: str | None = None,
     deny_loss: bool = False,
     format: str | None = None,
     endpoint: str | None = None,
@@ -161,9 +193,46 @@ def convert(
 ) -> Written: ...
 def detect(source: _Source, *, endpoint: str | None = None, limits: _Limits = None) -> Detected: ...
 def merge(
-    sources: Iterable[_Source], *, keep_apart: bool = False, canonical: bool = False, limits: _Limits = None
+    sources: Iterable[_Source],
+    *,
+    combine: Literal["sum", "last", "mean", "max", "kind"] = "sum",
+    ignore_resource: str | Sequence[str] | None = None,
+    keep_apart: bool = False,
+    canonical: bool = False,
+    limits: _Limits = None,
 ) -> Profiles: ...
-def tables(sources: Iterable[_Source], *, limits: _Limits = None) -> Tables: ...
+def filter(
+    source: _Source,
+    *,
+    sample_type: str | Sequence[str] | None = None,
+    where_resource: Mapping[str, str] | None = None,
+    time: tuple[int | None, int | None] | None = None,
+    strip: str | Sequence[str] | None = None,
+    limits: _Limits = None,
+    **filters: Unpack[_Filters],
+) -> Profiles: ...
+def redact(source: _Source, *, keep: str | Sequence[str] | None = None, limits: _Limits = None) -> Profiles: ...
+def split(
+    source: _Source,
+    by: str | None = None,
+    *,
+    window_nanos: int | None = None,
+    max_bytes: int | None = None,
+    keep_oversize: bool = False,
+    to: str = "otlp",
+    limits: _Limits = None,
+) -> dict[str, Profiles]: ...
+def view(
+    sources: Iterable[_Source],
+    *,
+    base: Iterable[_Source] | None = None,
+    sample_type: str | None = None,
+    limits: _Limits = None,
+    **filters: Unpack[_Filters],
+) -> str: ...
+def tables(
+    sources: Iterable[_Source], *, resource: Mapping[str, str] | None = None, limits: _Limits = None
+) -> Tables: ...
 def export(
     sources: Iterable[_Source],
     directory: str | PathLike[str],
@@ -171,6 +240,7 @@ def export(
     *,
     compression: Literal["gzip", "lz4", "none"] = "gzip",
     partition: Literal["service,date", "service", "none"] = "service,date",
+    resource: Mapping[str, str] | None = None,
     force: bool = False,
     repair: bool = False,
     guess: bool = False,
@@ -185,6 +255,7 @@ def top(
     sample_type: str | None = None,
     cum: bool = False,
     limit: int | None = None,
+    **filters: Unpack[_Filters],
 ) -> Top: ...
 def diff(
     base: _Source,
@@ -202,5 +273,13 @@ def validate(
     max_findings: int = 100,
     limits: _Limits = None,
 ) -> list[Finding]: ...
+def _restore(
+    payload: bytes,
+    format: str,
+    is_merged: bool,
+    input: str,
+    hash: int | None,
+    covered: list[list[tuple[int, int, int, int]]],
+) -> Profiles: ...
 def formats() -> list[Format]: ...
 def loss_codes() -> list[LossCode]: ...

@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._native import Profiles
+
+# The most rows that a notebook shows.
+_MOST_ROWS = 50
+
+
+def _html(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Formats rows for a notebook."""
+
+    def line(tag: str, cells: Iterable[object]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    shown = "".join(line("td", row) for row in rows[:_MOST_ROWS])
+    others = len(rows) - _MOST_ROWS
+    more = f"<p>and {others} more</p>" if others > 0 else ""
+    return f"<p>{escape(title)}</p><table>{line('th', columns)}{shown}</table>{more}"
+
+
+def _restored(*pickled: Any) -> Profiles:
+    """Restores pickled profiles. It is here because functions of the native module have no path for pickles."""
+    from ._native import _restore
+
+    return _restore(*pickled)
 
 
 class Error(ValueError):
@@ -236,6 +263,10 @@ class Top:
     sample_type: str
     unit: str
 
+    def _repr_html_(self) -> str:
+        rows = [(row.flat, row.cum, row.name) for row in self.rows]
+        return _html(f"{self.sample_type}: {self.total} {self.unit}", ["flat", "cum", "name"], rows)
+
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
@@ -261,3 +292,8 @@ class Diff:
     new_total: int
     sample_type: str
     unit: str
+
+    def _repr_html_(self) -> str:
+        title = f"{self.sample_type}: {self.base_total} → {self.new_total} {self.unit}"
+        rows = [(row.base, row.new, f"{row.difference:+.6g}", row.name, row.file) for row in self.rows]
+        return _html(title, ["base", "new", "difference", "name", "file"], rows)

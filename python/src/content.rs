@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use otlp_profiles::detect::Detected;
-use otlp_profiles::transform::Merged;
+use otlp_profiles::format::Layout;
+use otlp_profiles::transform::{Covered, InputTypes, Merged, Snapshots};
 use otlp_profiles::{
     Format, Losses, Profile, Profiles, ReadFinding, Reading, Severity, Verdict, WriteOptions,
     Written, write, write_all,
@@ -13,7 +14,9 @@ use otlp_profiles::{
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::Failure;
+use crate::origin::Origin;
 use crate::table::{Collector, Dataset};
+use crate::types::chosen;
 
 /// Profiles, how they were read, and the places of each profile.
 pub(crate) struct Content {
@@ -21,23 +24,29 @@ pub(crate) struct Content {
     /// `None` of merged profiles.
     pub(crate) detected: Option<Detected>,
     pub(crate) findings: Vec<ReadFinding>,
-    /// The losses of a merge.
+    /// The losses of a merge or of another transform.
     pub(crate) losses: Losses,
-    /// The nanoseconds that each profile of a merge covers.
-    pub(crate) covered_nanos: Vec<i128>,
+    /// The time that each profile of a merge covers.
+    pub(crate) covered: Vec<Covered>,
+    /// The sample types of the sources of a merge.
+    pub(crate) inputs: InputTypes,
+    /// The snapshots that a merge added up.
+    pub(crate) snapshots: Vec<Snapshots>,
     /// The name of the file; empty for bytes and merged profiles.
     pub(crate) input: String,
+    /// The hash of the input as it was read; `None` for one of several messages, and for profiles that were made.
+    pub(crate) hash: Option<u128>,
     /// The tables, if they were asked for.
     dataset: OnceLock<Dataset>,
     places: Vec<Place>,
 }
 
 /// The rows of the resource, the scope and the profile.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Place(pub(crate) u32, pub(crate) u32, u32);
 
 impl Content {
-    pub(crate) fn new(reading: Reading, path: Option<&Path>) -> Arc<Self> {
+    pub(crate) fn new(reading: Reading, path: Option<&Path>, hash: Option<u128>) -> Arc<Self> {
         let name = path.and_then(Path::file_name).unwrap_or_default();
         Arc::new(Self {
             places: places(&reading.profiles),
@@ -45,23 +54,96 @@ impl Content {
             detected: Some(reading.detected),
             findings: reading.findings,
             losses: Losses::default(),
-            covered_nanos: Vec::new(),
+            covered: Vec::new(),
+            inputs: InputTypes::default(),
+            snapshots: Vec::new(),
             input: name.to_string_lossy().into_owned(),
+            hash,
             dataset: OnceLock::new(),
         })
     }
 
-    pub(crate) fn merged(merged: Merged, findings: Vec<ReadFinding>) -> Arc<Self> {
+    pub(crate) fn merged(
+        merged: Merged,
+        findings: Vec<ReadFinding>,
+        inputs: InputTypes,
+    ) -> Arc<Self> {
+        let are_summed = merged.losses.get("merge.snapshots_summed").is_some();
+        let snapshots = if are_summed { merged.snapshots } else { Vec::new() };
         Arc::new(Self {
+            snapshots,
+            inputs,
             places: places(&merged.profiles),
             profiles: merged.profiles,
             detected: None,
             findings,
             losses: merged.losses,
-            covered_nanos: merged.covered_nanos,
+            covered: merged.covered,
             input: String::new(),
+            hash: None,
             dataset: OnceLock::new(),
         })
+    }
+
+    /// Profiles that a transform made of these.
+    pub(crate) fn made(&self, profiles: Profiles, losses: &Losses) -> Arc<Self> {
+        let mut all = self.losses.clone();
+        all.merge(losses);
+        let places = places(&profiles);
+        let times = |profiles: &Profiles| -> Vec<_> {
+            profiles.iter().map(|of| (of.time_unix_nano(), of.duration_nanos())).collect()
+        };
+        let is_same = times(&profiles) == times(&self.profiles);
+        Arc::new(Self {
+            places,
+            profiles,
+            detected: self.detected.clone(),
+            findings: self.findings.clone(),
+            losses: all,
+            covered: self.covered.iter().filter(|_| is_same).cloned().collect(),
+            inputs: self.inputs.clone(),
+            snapshots: self.snapshots.clone(),
+            input: self.input.clone(),
+            hash: None,
+            dataset: OnceLock::new(),
+        })
+    }
+
+    /// Restores pickled profiles.
+    pub(crate) fn restored(
+        reading: Reading,
+        is_merged: bool,
+        (input, hash): (String, Option<u128>),
+        covered: Vec<Covered>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            places: places(&reading.profiles),
+            profiles: reading.profiles,
+            detected: Some(reading.detected).filter(|_| !is_merged),
+            findings: Vec::new(),
+            losses: Losses::default(),
+            covered,
+            inputs: InputTypes::default(),
+            snapshots: Vec::new(),
+            input,
+            hash,
+            dataset: OnceLock::new(),
+        })
+    }
+
+    /// Encodes the profiles without loss: in their own format, or in another that holds everything.
+    pub(crate) fn encoded(&self) -> Result<(Vec<u8>, Format), Failure> {
+        let own = self.detected.as_ref().map(|detected| detected.format);
+        let all = WriteOptions::default().layout(Layout::Keep).max_output_bytes(u64::MAX);
+        for format in own.into_iter().chain([Format::OTLP, Format::PPROF]) {
+            match write(&self.profiles, format, &all) {
+                Ok(written) if written.losses.verdict() != Verdict::Lossy => {
+                    return Ok((written.payload, format));
+                }
+                _ => {}
+            }
+        }
+        Err(Failure::Unpicklable)
     }
 
     /// Returns the tables. If threads ask for the first time together, they get the same rows.
@@ -70,7 +152,7 @@ impl Content {
             return Ok(dataset);
         }
         let mut collector = Collector::new()?;
-        collector.add(self)?;
+        collector.add(self, &Origin::default())?;
         let dataset = collector.finish()?;
         Ok(self.dataset.get_or_init(|| dataset))
     }
@@ -80,8 +162,11 @@ impl Content {
         self.detected.as_ref().map_or("", |detected| detected.format.name())
     }
 
-    /// The hash of the profiles and of the name of their file.
+    /// The hash of the input. That of profiles without one covers them and the name of their file.
     pub(crate) fn hash(&self) -> Result<u128, Failure> {
+        if let Some(hash) = self.hash {
+            return Ok(hash);
+        }
         let all = WriteOptions::default().max_output_bytes(u64::MAX);
         let (payloads, _) = write_all(&self.profiles, Format::OTLP, &all)?;
         let parts = payloads.iter().map(|payload| &payload[..]).chain([self.input.as_bytes()]);
@@ -98,6 +183,10 @@ impl Content {
         self.places[row]
     }
 
+    pub(crate) fn row(&self, place: Place) -> Option<usize> {
+        self.places.iter().position(|one| *one == place)
+    }
+
     pub(crate) fn profile(&self, Place(resource, scope, profile): Place) -> &Profile {
         let resource = &self.profiles.resource_profiles()[resource as usize];
         &resource.scope_profiles()[scope as usize].profiles()[profile as usize]
@@ -106,10 +195,12 @@ impl Content {
     pub(crate) fn write(
         &self,
         format: Format,
+        sample_type: Option<&str>,
         deny_loss: bool,
         options: &WriteOptions,
     ) -> Result<Written, Failure> {
-        let written = write(&self.profiles, format, options)?;
+        let chosen = chosen(&self.profiles, sample_type, format)?;
+        let written = write(chosen.as_ref().unwrap_or(&self.profiles), format, options)?;
         self.check(deny_loss, &written.losses)?;
         Ok(written)
     }
@@ -125,7 +216,7 @@ impl Content {
         Ok((payloads, losses))
     }
 
-    /// How faithful the payloads are to the input: repairs and losses of a merge count too.
+    /// How faithful the payloads are to the input: repairs and losses of transforms count too.
     pub(crate) fn verdict(&self, losses: &Losses) -> Verdict {
         let worst = self.findings.iter().map(|finding| finding.severity).max();
         let reading = match worst {
@@ -133,7 +224,7 @@ impl Content {
             Some(Severity::Info) => Verdict::Semantic,
             Some(_) => Verdict::Lossy,
         };
-        losses.verdict().max(reading)
+        losses.verdict().max(self.losses.verdict()).max(reading)
     }
 
     fn check(&self, deny_loss: bool, losses: &Losses) -> Result<(), Failure> {

@@ -22,6 +22,12 @@ pub(crate) enum Failure {
     Exported(PathBuf),
     /// Rows do not fit into a table.
     Table(String),
+    /// A regular expression of frames to drop that profiles declare is wrong.
+    Frames(String),
+    /// The sample types that there are instead of those that were asked for.
+    Types(Vec<String>),
+    /// No format holds the profiles without loss.
+    Unpicklable,
 }
 
 impl From<Error> for Failure {
@@ -46,6 +52,19 @@ impl From<Failure> for PyErr {
                 PyFileExistsError::new_err((17, message, path.into_os_string()))
             }
             Failure::Table(message) => raise(message, "limit", "", None, None),
+            Failure::Frames(reason) => {
+                let message = format!("{reason} (all_frames=True keeps them)");
+                raise(message, "malformed", "", None, None)
+            }
+            Failure::Types(types) => {
+                let message =
+                    format!("no sample type has this name; there are {}", types.join(", "));
+                raise(message, "invalid_option", "", None, None)
+            }
+            Failure::Unpicklable => {
+                let message = "no format holds these profiles without loss, so they have no pickle";
+                raise(message.to_owned(), "loss", "", None, None)
+            }
         }
     }
 }

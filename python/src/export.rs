@@ -1,5 +1,6 @@
 //! `export`: the tables of many sources as files.
 
+use std::fmt::Debug;
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -11,9 +12,11 @@ use otlp_profiles::columns::{
 use otlp_profiles::{Losses, Profiles, ReadFinding};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::Failure;
 use crate::options::{LimitsArg, Options};
+use crate::origin::Origin;
 use crate::profiles::each;
 use crate::records::{findings, losses, record};
 use crate::source::{Source, open};
@@ -23,6 +26,7 @@ struct Export {
     dataset: Dataset,
     segment: Segment<File>,
     hashes: Vec<u128>,
+    origin: Origin,
     losses: Losses,
     findings: Vec<ReadFinding>,
 }
@@ -35,11 +39,11 @@ struct Exported {
 }
 
 impl Export {
-    fn new(directory: &Path, options: SegmentOptions) -> Result<Self, Failure> {
+    fn new(directory: &Path, options: SegmentOptions, origin: Origin) -> Result<Self, Failure> {
         let dataset = Dataset::open(directory)?;
         let segment = Segment::new(options, dataset.scratch()?)?;
         let (hashes, losses, findings) = Default::default();
-        Ok(Self { dataset, segment, hashes, losses, findings })
+        Ok(Self { dataset, segment, hashes, origin, losses, findings })
     }
 
     /// Adds all messages of a source.
@@ -78,6 +82,8 @@ impl Export {
         input: &str,
         format: &str,
     ) -> Result<(), Failure> {
+        let set = self.origin.set(profiles)?;
+        let profiles = set.as_ref().unwrap_or(profiles);
         self.losses.merge(&self.segment.add(profiles, input, format)?);
         Ok(())
     }
@@ -89,7 +95,10 @@ impl Export {
         directory: &Path,
         (format, force): (TableFormat, bool),
     ) -> Result<Exported, Failure> {
-        let segment = segment_id(self.hashes, &options.read(true), None);
+        // As in the command, which has the option --type besides.
+        let set = (&[] as &[(String, String)], &self.origin);
+        let set: Option<&dyn Debug> = if self.origin.is_empty() { None } else { Some(&set) };
+        let segment = segment_id(self.hashes, &options.read(true), set);
         if let Some(path) = self.dataset.existing(segment).into_iter().next().filter(|_| !force) {
             return Err(Failure::Exported(path));
         }
@@ -103,7 +112,9 @@ impl Export {
         }
         // Not all systems can rename the directory of an open file.
         drop(tables);
-        self.dataset.publish(segment)?;
+        if let Some(path) = self.dataset.publish(segment, force)? {
+            return Err(Failure::Exported(path));
+        }
         Ok(Exported { segment, files, samples })
     }
 }
@@ -112,11 +123,12 @@ impl Export {
 ///
 /// `to` is `parquet` or `arrow`; `compression` (`gzip`, `lz4` or `none`) is that of Parquet. `partition` divides the
 /// tables into files: `service,date`, `service` or `none`. Sources that were exported before raise FileExistsError
-/// unless `force` is set: their values would count twice. Nothing is written if a source cannot be read.
+/// unless `force` is set: their values would count twice. Nothing is written if a source cannot be read. `resource`
+/// sets attributes such as `service.name` and `service.version`, which pprofs lack.
 #[pyfunction]
 #[pyo3(signature = (
-    sources, directory, to="parquet", *, compression="gzip", partition="service,date", force=false, repair=false,
-    guess=false, max_partitions=1024, max_segment_stacks=16_777_216, limits=None
+    sources, directory, to="parquet", *, compression="gzip", partition="service,date", resource=None, force=false,
+    repair=false, guess=false, max_partitions=1024, max_segment_stacks=16_777_216, limits=None
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn export<'py>(
@@ -126,6 +138,7 @@ pub(crate) fn export<'py>(
     to: &str,
     compression: &str,
     partition: &str,
+    resource: Option<&Bound<'py, PyDict>>,
     force: bool,
     repair: bool,
     guess: bool,
@@ -157,8 +170,8 @@ pub(crate) fn export<'py>(
     let options = Options::new(None, None, repair, guess, limits)?;
     (of.max_partitions, of.max_segment_stacks) = (max_partitions, max_segment_stacks);
     of.limits = options.limits(true);
-    let sources = each(sources)?;
-    let mut export = py.detach(|| Export::new(&directory, of))?;
+    let (sources, origin) = (each(sources)?, Origin::new(resource)?);
+    let mut export = py.detach(|| Export::new(&directory, of, origin))?;
     for source in sources {
         let source = source?;
         py.detach(|| export.add(&source, &options))?;

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use otlp_profiles::model::{FrameRef, LocationId, StackId, StringId, ValueType};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use crate::content::{Content, Place};
 use crate::error::raise;
+use crate::profiles::{Profiles, row_of};
 use crate::records::{attributes, class, record};
 
 /// One profile: sample types, times, attributes, and samples. Iterating yields the samples.
@@ -135,6 +137,21 @@ impl Profile {
     fn __iter__(&self) -> Samples {
         let profile = Self { content: self.content.clone(), place: self.place };
         Samples { profile, row: 0, locations: HashMap::new(), stacks: HashMap::new(), cached: 0 }
+    }
+
+    /// Returns a sample.
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let row = row_of(index, self.__len__(), "samples")?;
+        let sample = Samples { row, ..self.__iter__() }.__next__(py)?;
+        sample.ok_or_else(|| PyIndexError::new_err(index))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Profiles, Option<usize>))> {
+        let get = py.import("operator")?.getattr("getitem")?;
+        Ok((get, (Profiles(self.content.clone()), self.content.row(self.place))))
     }
 
     fn __repr__(&self) -> String {

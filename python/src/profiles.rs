@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use otlp_profiles::columns;
-use otlp_profiles::transform::{MergeOptions, Merger};
-use otlp_profiles::{Certainty, Format};
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use otlp_profiles::model::{Entry, ValueType};
+use otlp_profiles::{Certainty, Format, Limits, ReadOptions};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyIterator, PyList};
 
 use crate::content::Content;
 use crate::error::Failure;
 use crate::options::{LimitsArg, Options, parse_format};
 use crate::profile::Profile;
-use crate::records::{findings, losses, record};
+use crate::records::{class, findings, html, losses, record};
 use crate::source::{Source, open};
 use crate::table::Table;
 
@@ -54,18 +55,42 @@ impl Profiles {
     }
 
     fn __getitem__(&self, index: isize) -> PyResult<Profile> {
-        let len = self.0.len();
-        let row = if index < 0 { len.checked_add_signed(index) } else { Some(index as usize) };
-        match row.filter(|row| *row < len) {
-            Some(row) => Ok(Profile::new(&self.0, row)),
-            None => Err(PyIndexError::new_err(format!("index {index} of {len} profiles"))),
-        }
+        Ok(Profile::new(&self.0, row_of(index, self.0.len(), "profiles")?))
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         let profiles = (0..self.0.len()).map(|row| Profile::new(&self.0, row));
         let profiles: PyResult<Vec<_>> = profiles.map(|profile| Bound::new(py, profile)).collect();
         PyList::new(py, profiles?)?.try_iter()
+    }
+
+    /// A pickle holds the profiles, but not the findings and losses. It holds merged profiles as OTLP does: with one
+    /// profile for each sample type.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
+        let (payload, format) = py.detach(|| self.0.encoded())?;
+        let (payload, is_merged) = (PyBytes::new(py, &payload), self.0.detected.is_none());
+        let covered = self.0.covered.iter().map(|of| of.intervals().collect()).collect();
+        let input = self.0.input.clone();
+        let state = (payload, format.name(), is_merged, input, self.0.hash, covered);
+        Ok((class(py, "_restored")?, state))
+    }
+
+    /// The profiles as a table for notebooks.
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let dictionary = self.0.profiles.dictionary();
+        let row = |(row, entry): (usize, Entry<'_>)| {
+            let profile = entry.profile();
+            let text = |of: &ValueType| {
+                format!("{}:{}", dictionary.text(of.name), dictionary.text(of.unit))
+            };
+            let types: Vec<_> = profile.sample_types().iter().map(text).collect();
+            let sums: Vec<_> = profile.sums().iter().map(ToString::to_string).collect();
+            let service = entry.resource_attributes().get_str("service.name");
+            let service = service.unwrap_or_default().to_owned();
+            (row, service, types.join(" "), sums.join(" "), profile.samples().len())
+        };
+        let rows: Vec<_> = self.0.profiles.entries().enumerate().map(row).collect();
+        html(py, (self.__repr__(), ["", "service", "sample types", "sums", "samples"], rows))
     }
 
     fn __repr__(&self) -> String {
@@ -101,16 +126,19 @@ impl Profiles {
 
     /// Writes the profiles as one payload. It is not compressed.
     ///
-    /// With `deny_loss`, raises Error if the conversion loses or approximates anything.
-    #[pyo3(signature = (to, *, deny_loss=false, limits=None))]
+    /// `sample_type` is the name of the type to write: all by default, but for formats that hold one, such as
+    /// `folded`, the default type. With `deny_loss`, raises Error if the conversion loses or approximates anything.
+    #[pyo3(signature = (to, *, sample_type=None, deny_loss=false, limits=None))]
     fn write<'py>(
         &self,
         py: Python<'py>,
         to: &str,
+        sample_type: Option<&str>,
         deny_loss: bool,
         limits: Option<LimitsArg>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        written(py, &self.0, parse_format(to)?, deny_loss, &Options::limited(limits)?)
+        let to = (parse_format(to)?, sample_type);
+        written(py, &self.0, to, deny_loss, &Options::limited(limits)?)
     }
 
     /// Writes the profiles as several payloads, if the format holds one profile per payload.
@@ -140,11 +168,12 @@ impl Profiles {
 fn written<'py>(
     py: Python<'py>,
     content: &Content,
-    format: Format,
+    (format, sample_type): (Format, Option<&str>),
     deny_loss: bool,
     options: &Options,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let written = py.detach(|| content.write(format, deny_loss, &options.write()))?;
+    let options = options.write();
+    let written = py.detach(|| content.write(format, sample_type, deny_loss, &options))?;
     let payload = PyBytes::new(py, &written.payload);
     let verdict = content.verdict(&written.losses).to_string();
     let findings = findings(py, &content.findings)?;
@@ -184,12 +213,13 @@ pub(crate) fn read(
 
 /// Converts a payload to another format: `read`, then `Profiles.write`.
 #[pyfunction]
-#[pyo3(signature = (source, to, *, deny_loss=false, format=None, endpoint=None, repair=false, guess=false, limits=None))]
+#[pyo3(signature = (source, to, *, sample_type=None, deny_loss=false, format=None, endpoint=None, repair=false, guess=false, limits=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn convert<'py>(
     py: Python<'py>,
     source: Source,
     to: &str,
+    sample_type: Option<&str>,
     deny_loss: bool,
     format: Option<&str>,
     endpoint: Option<&str>,
@@ -201,7 +231,7 @@ pub(crate) fn convert<'py>(
     // A guess may lose anything.
     let options = Options::new(format, endpoint, repair, guess && !deny_loss, limits)?;
     let content = py.detach(|| source.load(&options))?;
-    written(py, &content, to, deny_loss, &options)
+    written(py, &content, (to, sample_type), deny_loss, &options)
 }
 
 /// Detects the format of a payload, with the evidence.
@@ -225,44 +255,51 @@ pub(crate) fn detect<'py>(
     record(py, "Detected", fields)
 }
 
-/// Adds up the profiles of several sources. Profiles of different identity stay apart.
-///
-/// With `keep_apart`, every profile stays apart and only the tables are united. With `canonical`, the result does not
-/// depend on the order of the sources.
+/// What `restore` makes profiles of: a payload with its format, whether they are the result of a merge, the name of
+/// the file, the hash of the input, and the intervals that each profile covers.
+type Pickled<'py> =
+    (Bound<'py, PyBytes>, &'static str, bool, String, Option<u128>, Vec<Vec<Interval>>);
+
+/// The hash of a resource, the number of a payload, the start and the duration.
+type Interval = (u128, u64, i128, i128);
+
+/// Restores pickled profiles.
 #[pyfunction]
-#[pyo3(signature = (sources, *, keep_apart=false, canonical=false, limits=None))]
-pub(crate) fn merge(
+#[pyo3(name = "_restore")]
+pub(crate) fn restore(
     py: Python<'_>,
-    sources: &Bound<'_, PyAny>,
-    keep_apart: bool,
-    canonical: bool,
-    limits: Option<LimitsArg>,
+    payload: PyBackedBytes,
+    format: &str,
+    is_merged: bool,
+    input: String,
+    hash: Option<u128>,
+    covered: Vec<Vec<Interval>>,
 ) -> PyResult<Profiles> {
-    let options = Options::limited(limits)?;
-    let merge = MergeOptions::default().keep_apart(keep_apart).canonical(canonical);
-    let mut merger = Merger::new(merge.limits(options.limits(true)));
-    let mut findings = Vec::new();
-    // One source at a time, so that an iterator need not hold all of them.
-    for source in each(sources)? {
-        let source = source?;
-        py.detach(|| -> Result<_, Failure> {
-            let content = source.load(&options)?;
-            findings.extend(content.findings.iter().cloned());
-            merger.add(&content.profiles).map_err(|error| source.failure(error))
-        })?;
-    }
-    let merged = py.detach(|| merger.finish()).map_err(Failure::from)?;
-    Ok(Profiles(Content::merged(merged, findings)))
+    let options = ReadOptions::default().format(parse_format(format)?).limits(Limits::unlimited());
+    let reading = py.detach(|| otlp_profiles::read(&payload, &options)).map_err(Failure::from)?;
+    let covered = covered.into_iter().map(|of| of.into_iter().collect()).collect();
+    Ok(Profiles(Content::restored(reading, is_merged, (input, hash), covered)))
 }
 
-/// Iterates over sources. A single path or payload is one too, but would be taken apart.
+/// Returns the row of an index, which counts from the end if it is negative.
+pub(crate) fn row_of(index: isize, len: usize, what: &str) -> PyResult<usize> {
+    let row = if index < 0 { len.checked_add_signed(index) } else { Some(index as usize) };
+    let message = || PyIndexError::new_err(format!("index {index} of {len} {what}"));
+    row.filter(|row| *row < len).ok_or_else(message)
+}
+
+/// Iterates over sources: at least one. A single path or payload is iterable too, but would be taken apart.
 pub(crate) fn each<'py>(
     sources: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Source>> + use<'py>> {
     if sources.extract::<Source>().is_ok() {
         return Err(PyTypeError::new_err("expected several sources, not one: pass a list"));
     }
-    Ok(sources.try_iter()?.map(|source| source?.extract()))
+    let mut sources = sources.try_iter()?.peekable();
+    if sources.peek().is_none() {
+        return Err(PyValueError::new_err("no sources: a pattern may match no file"));
+    }
+    Ok(sources.map(|source| source?.extract()))
 }
 
 /// Reads the messages of a source one by one: an iterator of Profiles.
@@ -311,7 +348,7 @@ impl Reader {
         let Self { reader, path } = self;
         match py.detach(|| reader.next()) {
             None => Ok(None),
-            Some(Ok(reading)) => Ok(Some(Profiles(Content::new(reading, path.as_deref())))),
+            Some(Ok(reading)) => Ok(Some(Profiles(Content::new(reading, path.as_deref(), None)))),
             Some(Err(error)) => Err(Failure::Library(error, path.clone()).into()),
         }
     }

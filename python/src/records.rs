@@ -41,6 +41,14 @@ pub(crate) fn loss_codes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
     LossCode::ALL.iter().map(code).collect()
 }
 
+/// Formats rows for a notebook.
+pub(crate) fn html<'py>(
+    py: Python<'py>,
+    table: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    class(py, "_html")?.call1(table)
+}
+
 pub(crate) fn losses<'py>(py: Python<'py>, losses: &Losses) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for loss in losses {

@@ -3,11 +3,15 @@
 use otlp_profiles::check;
 use otlp_profiles::format::Receiver;
 use otlp_profiles::look::{self, By};
-use otlp_profiles::transform::{self, DiffBy, DiffMode, DiffOptions};
+use otlp_profiles::model::SampleType;
+use otlp_profiles::transform::{self, Caution, DiffBy, DiffMode, DiffOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
+use crate::content::Content;
 use crate::error::Failure;
+use crate::filters::{Filters, warn, warn_of};
 use crate::options::{LimitsArg, Options};
 use crate::records::record;
 use crate::source::Source;
@@ -15,9 +19,9 @@ use crate::source::Source;
 /// Adds up the values of each function: `flat` at the leaf, `cum` anywhere in the stack.
 ///
 /// `by` is `function`, `filefunction`, `file`, `line`, `address`, `mapping` or `attribute:KEY`. Rows are sorted by
-/// `flat`, or by `cum` with `cum=True`; `limit` is the number of rows.
+/// `flat`, or by `cum` with `cum=True`; `limit` is the number of rows. The filters are those of `filter`.
 #[pyfunction]
-#[pyo3(signature = (source, *, by="function", sample_type=None, cum=false, limit=None))]
+#[pyo3(signature = (source, *, by="function", sample_type=None, cum=false, limit=None, **filters))]
 pub(crate) fn top<'py>(
     py: Python<'py>,
     source: Source,
@@ -25,6 +29,7 @@ pub(crate) fn top<'py>(
     sample_type: Option<String>,
     cum: bool,
     limit: Option<usize>,
+    filters: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let by = match by {
         "function" => By::Function,
@@ -36,10 +41,19 @@ pub(crate) fn top<'py>(
         _ => By::Attribute(key(by, "function, filefunction, file, line, address, mapping")?),
     };
     let options = look::Options::default().by(by).sample_type(sample_type).cum(cum).untrimmed();
-    let reading = Options::limited(None)?;
-    let top = py.detach(|| -> Result<_, Failure> {
-        Ok(look::top(&source.load(&reading)?.profiles, &options)?)
+    let (reading, filters) = (Options::limited(None)?, Filters::new(filters)?);
+    let (top, cautions) = py.detach(|| -> Result<_, Failure> {
+        let content = source.load(&reading)?;
+        let mut profiles = content.profiles.clone();
+        filters.drop_declared(&mut profiles)?;
+        let top = look::top(&profiles, &options.filter(filters.filter()))?;
+        let kind = SampleType::new(&top.header.sample_type, &top.header.unit);
+        let Content { profiles, inputs, snapshots, .. } = &*content;
+        let cautions = Caution::of(&[profiles], kind, inputs, snapshots);
+        Ok((top, cautions))
     })?;
+    warn(py, &top.header.unmatched_filters)?;
+    warn_of(py, &cautions)?;
     let row = |row: &look::Row| record(py, "TopRow", (&row.name, row.flat, row.cum));
     let limit = limit.unwrap_or(usize::MAX);
     let rows: PyResult<Vec<_>> = top.rows.iter().take(limit).map(row).collect();
@@ -80,12 +94,20 @@ pub(crate) fn diff<'py>(
         }
     };
     let reading = Options::limited(None)?;
-    let diff = py.detach(|| -> Result<_, Failure> {
+    let (diff, cautions) = py.detach(|| -> Result<_, Failure> {
         let (base, new) = (base.load(&reading)?, new.load(&reading)?);
         let options = DiffOptions::default().by(by).mode(mode).sample_type(sample_type);
-        let options = options.covered_nanos([&base.covered_nanos, &new.covered_nanos]);
-        Ok(transform::diff(&base.profiles, &new.profiles, &options)?)
+        let options = options.covered([&base.covered, &new.covered]);
+        let diff = transform::diff(&base.profiles, &new.profiles, &options)?;
+        let mut inputs = base.inputs.clone();
+        inputs.append(new.inputs.clone());
+        let kind = SampleType::new(&diff.sample_type, &diff.unit);
+        let snapshots = base.snapshots.iter().chain(&new.snapshots);
+        let sides = [&base.profiles, &new.profiles];
+        let cautions = Caution::of(&sides, kind, &inputs, snapshots);
+        Ok((diff, cautions))
     })?;
+    warn_of(py, &cautions)?;
     let row = |row: &transform::DiffRow| {
         let values = (&row.name, &row.file, row.base, row.new, row.difference, row.relative);
         record(py, "DiffRow", values)

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use otlp_profiles::columns::hash_of;
 use otlp_profiles::{Limits, read};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -38,14 +39,21 @@ impl FromPyObject<'_, '_> for Source {
             return Ok(Self::Path(object.extract()?));
         }
         // Other threads may change the memory behind other objects while the GIL is released, so it is copied.
-        match PyMemoryView::from(&object) {
-            Ok(view) => Ok(Self::Bytes(view.call_method0("tobytes")?.extract()?)),
-            Err(_) => {
-                let name = object.get_type().name()?;
-                let message = format!("expected bytes-like, a path or Profiles, not {name}");
-                Err(PyTypeError::new_err(message))
-            }
+        if let Ok(view) = PyMemoryView::from(&object) {
+            return Ok(Self::Bytes(view.call_method0("tobytes")?.extract()?));
         }
+        let name = object.get_type().name()?;
+        if !object.hasattr("read")? {
+            let message =
+                format!("expected bytes-like, a path, a binary file or Profiles, not {name}");
+            return Err(PyTypeError::new_err(message));
+        }
+        let text = |_| {
+            PyTypeError::new_err(format!(
+                "read() of {name} returns no bytes: open files with \"rb\""
+            ))
+        };
+        object.call_method0("read")?.extract().map(Self::Bytes).map_err(text)
     }
 }
 
@@ -67,7 +75,7 @@ impl Source {
             Self::Path(path) => Cow::Owned(file(path, &limits)?),
             Self::Profiles(content) => {
                 let otlp = otlp_profiles::Format::OTLP;
-                Cow::Owned(content.write(otlp, false, &options.write())?.payload)
+                Cow::Owned(content.write(otlp, None, false, &options.write())?.payload)
             }
         };
         Ok((bytes, limits))
@@ -86,7 +94,8 @@ impl Source {
 fn content(bytes: &[u8], options: &Options, path: Option<&Path>) -> Result<Arc<Content>, Failure> {
     let reading = read(bytes, &options.read(path.is_some()));
     let reading = reading.map_err(|error| Failure::Library(error, path.map(Path::to_owned)))?;
-    Ok(Content::new(reading, path))
+    // A hash of bytes in memory cannot fail.
+    Ok(Content::new(reading, path, hash_of(bytes).ok()))
 }
 
 /// Reads a file, and one byte past the limit at most, so that the library reports the limit.

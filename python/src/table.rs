@@ -14,12 +14,13 @@ use otlp_profiles::columns::{
 use otlp_profiles::model::StringId;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{IntoPyDict, PyCapsule, PyDict, PyIterator, PyList};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::content::Content;
 use crate::error::Failure;
 use crate::options::{LimitsArg, Options};
+use crate::origin::Origin;
 use crate::profiles::each;
 use crate::records;
 
@@ -38,8 +39,10 @@ impl Collector {
         Ok(Self { segment, losses: Losses::default(), hash: Xxh3::new() })
     }
 
-    pub(crate) fn add(&mut self, content: &Content) -> Result<(), Failure> {
-        let added = self.segment.add(&content.profiles, &content.input, content.format())?;
+    pub(crate) fn add(&mut self, content: &Content, origin: &Origin) -> Result<(), Failure> {
+        let set = origin.set(&content.profiles)?;
+        let profiles = set.as_ref().unwrap_or(&content.profiles);
+        let added = self.segment.add(profiles, &content.input, content.format())?;
         self.losses.merge(&added);
         // Ids of rows are unique to the payloads, so that tables of different payloads can be concatenated.
         self.hash.update(&content.hash()?.to_be_bytes());
@@ -87,18 +90,21 @@ impl Dataset {
 }
 
 /// Arranges the profiles of several sources as tables, such as all files of a folder.
+///
+/// `resource` sets attributes such as `service.name`, which pprofs lack.
 #[pyfunction]
-#[pyo3(signature = (sources, *, limits=None))]
+#[pyo3(signature = (sources, *, resource=None, limits=None))]
 pub(crate) fn tables(
     py: Python<'_>,
     sources: &Bound<'_, PyAny>,
+    resource: Option<&Bound<'_, PyDict>>,
     limits: Option<LimitsArg>,
 ) -> PyResult<Tables> {
-    let options = Options::limited(limits)?;
+    let (options, origin) = (Options::limited(limits)?, Origin::new(resource)?);
     let mut collector = Collector::new()?;
     for source in each(sources)? {
         let source = source?;
-        py.detach(|| collector.add(&*source.load(&options)?))?;
+        py.detach(|| collector.add(&*source.load(&options)?, &origin))?;
     }
     Ok(Tables(py.detach(|| collector.finish())?))
 }
@@ -161,6 +167,16 @@ impl Table {
         format!("<Table {}: {rows} rows, {columns} columns>", self.name)
     }
 
+    /// Iterates over the rows as dictionaries, by pyarrow: `pandas.DataFrame(table)`.
+    fn __iter__(this: Bound<'_, Self>) -> PyResult<Bound<'_, PyIterator>> {
+        let py = this.py();
+        let rows = py.import("operator")?.call_method1("methodcaller", ("to_pylist",))?;
+        let batches = Self::to_arrow(this)?.call_method0("to_batches")?;
+        let lists = py.import("builtins")?.call_method1("map", (rows, batches))?;
+        let chain = py.import("itertools")?.getattr("chain")?;
+        chain.call_method1("from_iterable", (lists,))?.try_iter()
+    }
+
     /// Hands the rows over by Arrow's PyCapsule interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -188,9 +204,10 @@ impl Table {
         this.py().import("pyarrow")?.call_method1("table", (this,))
     }
 
-    /// Returns a `pandas.DataFrame`, by pyarrow.
+    /// Returns a `pandas.DataFrame`, by pyarrow. Attributes are dictionaries.
     fn to_pandas(this: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        Self::to_arrow(this)?.call_method0("to_pandas")
+        let arguments = [("maps_as_pydicts", "lossy")].into_py_dict(this.py())?;
+        Self::to_arrow(this)?.call_method("to_pandas", (), Some(&arguments))
     }
 
     /// Returns a `polars.DataFrame`.

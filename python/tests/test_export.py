@@ -1,6 +1,5 @@
 """Exported files, and tables whose rows were written by hand."""
 
-import datetime
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+import pandas
 import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
@@ -47,7 +47,7 @@ SAMPLES = [
     ("service_version", "string", True),
     ("type", "string", False),
     ("unit", "string", False),
-    ("time", "timestamp[us, tz=UTC]", False),
+    ("time", "timestamp[us, tz=UTC]", True),
     ("time_unix_nano", "int64", False),
     ("profile_key", "fixed_size_binary[16]", False),
     ("sample_index", "int32", False),
@@ -74,7 +74,7 @@ FRAMES = {
     "addresses": "[uint64]",
     "mapping_filenames": "[string]",
     "build_ids": "[string]",
-    "mapping_ids": "[fixed_size_binary[16]]",
+    "mapping_ids": "[binary]",
     "location_attributes": "[binary]",
 }
 
@@ -101,13 +101,12 @@ def test_tables_have_the_facts_of_the_input(tables: Callable[[Path], Tables], tm
     rows = [(row["sample_index"], names[row["stack_id"]], row["value"]) for row in samples.to_pylist()]
     assert rows == [(0, ["parse", "serve", "main"], 7), (1, ["serve", "main"], 5), (2, ["fällt", "main"], 1)]
     (first, *_) = samples.to_pylist()
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     expected: dict[str, Any] = {
         "service_name": "",
         "service_version": None,
         "type": "samples",
         "unit": "count",
-        "time": epoch,
+        "time": None,
         "time_unix_nano": 0,
         "profile_key": profile["profile_key"],
         "sample_index": 0,
@@ -141,8 +140,8 @@ def test_attributes_links_and_frames(tmp_path: Path) -> None:
         assert stack["function_names"] == [frame.function for frame in sample.stack]
         assert stack["lines"] == [frame.line for frame in sample.stack]
         assert stack["addresses"] == [frame.address for frame in sample.stack]
-    (mapping,) = read_arrow(paths["mappings"]).to_pylist()
-    assert mapping["filename"] == next(iter(profile)).stack[0].mapping
+    filenames = {row["filename"] for row in read_arrow(paths["mappings"]).to_pylist()}
+    assert next(iter(profile)).stack[0].mapping in filenames
 
 
 def test_each_source_is_exported_once(tmp_path: Path, cpu: bytes) -> None:
@@ -159,7 +158,38 @@ def test_each_source_is_exported_once(tmp_path: Path, cpu: bytes) -> None:
     assert {file for file in tmp_path.rglob("*") if file.is_file()} == set(before), "nothing else is left"
     with pytest.raises(FileExistsError):
         op.export([cpu], tmp_path)
+    with pytest.raises(FileExistsError):
+        op.export([op.read(path)], tmp_path)
     assert op.export([op.read(cpu), cpu], tmp_path).samples == 2 * 286
+
+
+def test_resources_are_set(tmp_path: Path, cpu: bytes) -> None:
+    of = {"service.name": "checkout", "service.version": "1.0"}
+    exported = op.export([cpu], tmp_path, resource=of)
+    samples = pyarrow.parquet.read_table(tmp_path / "samples").to_pylist()
+    assert {(row["service_name"], row["service_version"]) for row in samples} == {("checkout", "1.0")}
+    assert exported.segment != op.export([cpu], tmp_path / "other").segment
+    (row, _) = op.tables([cpu], resource=of).profiles().to_arrow().to_pylist()
+    assert (row["service_name"], dict(row["resource_attributes"])) == ("checkout", of)
+
+
+def test_pandas_reads_every_table(tmp_path: Path, cpu: bytes) -> None:
+    profiles = op.read(cpu)
+    op.export([profiles], tmp_path)
+    for table in (profiles.samples(), profiles.stacks(), profiles.profiles(), profiles.mappings()):
+        name = repr(table).split()[1].rstrip(":")
+        frame = table.to_pandas()
+        assert len(frame) == len(table) == len(pandas.read_parquet(tmp_path / name))
+        assert list(pandas.DataFrame(table).columns) == list(frame.columns) == table.column_names
+    assert {"endpoint": "/v1/hash", "region": "us"} in list(profiles.samples().to_pandas()["attributes"])
+    assert pandas.isna(op.read(FOLDED).profiles().to_pandas()["time"][0])
+
+
+def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
+    for call in (op.merge, op.tables, op.view, lambda sources: op.export(sources, tmp_path / "out")):
+        with pytest.raises(ValueError, match="no sources"):
+            call(iter([]))
+    assert not (tmp_path / "out").exists()
 
 
 def test_failures_leave_nothing(tmp_path: Path, cpu: bytes) -> None:

@@ -1,5 +1,8 @@
+import gzip
 import hashlib
+import io
 import mmap
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +41,13 @@ def test_sources_are_equal(cpu: bytes, tmp_path: Path) -> None:
     path.write_bytes(cpu)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         sources: list[Any] = [path, str(path), cpu, bytearray(cpu), memoryview(cpu), mapped, op.read(cpu)]
+        sources += [io.BytesIO(cpu), gzip.open(path)]
         assert {op.read(source).write("otlp").payload for source in sources} == {op.convert(cpu, "otlp").payload}
     for wrong in (3, None, [cpu]):
-        with pytest.raises(TypeError, match="expected bytes-like, a path or Profiles"):
+        with pytest.raises(TypeError, match="expected bytes-like, a path, a binary file or Profiles"):
             op.read(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match='open files with "rb"'):
+        op.read(io.StringIO("main 1"))  # type: ignore[arg-type]
 
 
 def test_profiles_are_a_sequence(heap: bytes) -> None:
@@ -51,6 +57,44 @@ def test_profiles_are_a_sequence(heap: bytes) -> None:
     for index in (4, -5):
         with pytest.raises(IndexError):
             profiles[index]
+
+
+def test_a_profile_is_a_sequence(cpu: bytes) -> None:
+    (profile,) = op.read(cpu)
+    samples = list(profile)
+    assert [profile[0], profile[-1], profile[len(samples) - 1]] == [samples[0], samples[-1], samples[-1]]
+    for index in (len(samples), -len(samples) - 1):
+        with pytest.raises(IndexError, match="of 143 samples"):
+            profile[index]
+
+
+@pytest.mark.parametrize("path", [*TESTDATA.glob("*.pb*"), *TESTDATA.glob("otlp*")], ids=lambda path: path.name)
+def test_pickles_hold_all(path: Path) -> None:
+    profiles = op.read(path)
+    again = pickle.loads(pickle.dumps(profiles))
+    assert (repr(again), again.format) == (repr(profiles), profiles.format)
+    assert [list(profile) for profile in again] == [list(profile) for profile in profiles]
+    assert again.profiles().to_arrow() == profiles.profiles().to_arrow()
+    one = pickle.loads(pickle.dumps(profiles[-1]))
+    assert (repr(one), one.sums, one.profile_id) == (repr(profiles[-1]), profiles[-1].sums, profiles[-1].profile_id)
+
+
+def test_pickles_of_what_was_made(cpu: bytes, heap: bytes) -> None:
+    merged = op.merge([cpu, heap, cpu])
+    again = pickle.loads(pickle.dumps(merged))
+    assert again.format is None
+    sums = [sorted(total for profile in profiles for total in profile.sums) for profiles in (merged, again)]
+    assert sums[0] == sums[1] and {len(profile.sums) for profile in again} == {1}
+    assert op.diff(merged, again, mode="per_second").rows == []
+    error = pickle.loads(pickle.dumps(op.Error("text", "limit", "samples[3]", 5, "max_samples")))
+    assert (str(error), error.kind, error.place, error.byte, error.code) == ("text", "limit", "samples[3]", 5, "max_samples")
+
+
+def test_notebooks_show_tables(cpu: bytes) -> None:
+    assert "<td>cpu:nanoseconds" in op.read(op.convert(cpu, "otlp").payload)._repr_html_()
+    assert "<td>850000000</td><td>850000000</td><td>crypto/sha256.block</td>" in op.top(cpu)._repr_html_()
+    hostile = b"<script>alert(1)</script> 1\n"
+    assert "<script" not in op.top(hostile)._repr_html_() + op.diff(hostile, b"main 1\n")._repr_html_()
 
 
 def test_frames_and_attributes(cpu: bytes, heap: bytes) -> None:

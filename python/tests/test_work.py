@@ -1,3 +1,5 @@
+import importlib.metadata
+import json
 import os
 import subprocess
 import sys
@@ -57,6 +59,88 @@ def test_top(cpu: bytes, heap: bytes) -> None:
     assert [(row.name, row.flat) for row in top.rows] == [("crypto/sha256.block", 850_000_000), ("cmpbody", 100_000_000)]
     assert op.top(heap, sample_type="alloc_objects").total == 6_912_457
     assert op.top(cpu, by="attribute:endpoint", cum=True).rows
+
+
+def test_formats_of_one_type_get_the_default_type(cpu: bytes) -> None:
+    folded = op.convert(cpu, "folded").payload
+    assert folded == op.convert(cpu, "folded", sample_type="cpu").payload
+    total = sum(int(line.rpartition(b" ")[2]) for line in folded.splitlines())
+    assert total == 1_630_000_000 == op.top(cpu).total
+    total = sum(int(line.rpartition(b" ")[2]) for line in op.read(cpu).write("folded", sample_type="samples").payload.splitlines())
+    assert total == 163
+    with pytest.raises(op.Error, match="no sample type has this name; there are samples, cpu"):
+        op.convert(cpu, "otlp", sample_type="wall")
+
+
+def test_filters(cpu: bytes) -> None:
+    focused = op.top(cpu, focus="sha256", ignore=None)
+    assert focused.total == 1_630_000_000 and focused.rows[0].name == "crypto/sha256.block"
+    assert {"main.sortWork"} & {row.name for row in op.top(cpu).rows} - {row.name for row in focused.rows}
+    kept = op.filter(cpu, focus="sha256", sample_type="cpu", strip=["addresses", "mappings"])
+    assert kept.format == "pprof" and kept[0].sums == [sum(row.flat for row in focused.rows)]
+    assert {(frame.address, frame.mapping) for sample in kept[0] for frame in sample.stack} == {(0, None)}
+    assert {sample.attributes["endpoint"] for sample in op.filter(cpu, tagfocus="endpoint=/v1/sort")[0]} == {"/v1/sort"}
+    assert {sample.stack[-1].function for sample in op.filter(cpu, tagroot=["region", "endpoint"])[0]} == {"", "us"}
+    with pytest.warns(UserWarning, match="no sample matches focus"):
+        assert len(op.filter(cpu, focus="nothing here", all_frames=True)[0]) == 0
+    start = op.read(cpu)[0].time_unix_nano
+    assert len(op.filter(cpu, time=(start, None))[0]) == 143 and len(op.filter(cpu, time=(None, start))[0]) == 0
+    assert len(op.filter(op.read(cpu), where_resource={"service.name": "x"})) == 0
+    for wrong, error in (({"focus": "("}, "focus is not a regular expression"), ({"strip": "names"}, "strip is")):
+        with pytest.raises(ValueError, match=error):
+            op.filter(cpu, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the filters are focus, ignore"):
+        op.top(cpu, fokus="x")  # type: ignore[call-arg]
+
+
+def test_redact_and_split(cpu: bytes, heap: bytes) -> None:
+    redacted = op.redact(cpu, keep=["^runtime[.]", "^/v1/"])
+    names = {frame.function for sample in redacted[0] for frame in sample.stack}
+    assert "function_1" in names and "runtime.mallocgc" in names and "main.sortWork" not in names
+    parts = op.split(cpu, "attribute:endpoint")
+    assert sum(part[0].sums[1] for part in parts.values()) == 1_630_000_000
+    assert any(name.startswith("_v1_sort-") for name in parts)
+    assert [repr(part) for part in op.split(heap, "type").values()] == ["<Profiles pprof: 1 profile, 56 samples>"] * 4
+    parts = op.split(cpu, max_bytes=8_000)
+    assert list(parts) == [f"{row + 1:04}" for row in range(len(parts))] and len(parts) > 1
+    assert all(len(part.write("otlp").payload) <= 8_000 for part in parts.values())
+    assert len(op.split(cpu, window_nanos=10**18)) == 1
+    for wrong in ({}, {"by": "type", "max_bytes": 1}, {"window_nanos": 0}, {"by": "day"}):
+        with pytest.raises(ValueError, match="split needs one of|by is resource"):
+            op.split(cpu, **wrong)
+
+
+def test_view_is_read_back(cpu: bytes, heap: bytes) -> None:
+    page = op.view([cpu, op.read(heap)], base=[cpu], sample_type="cpu", focus="sha256|main")
+    assert page.startswith("<!doctype html>")
+    assert [len(profiles) for profiles in op.Reader(page.encode())] == [2, 2, 4]
+    cut = next(op.Reader(op.view([cpu], focus="sha256").encode()))
+    assert sum(cut[0].sums) < 1_630_000_000
+
+
+def test_version() -> None:
+    assert op.__version__ == importlib.metadata.version("otlp-profiles")
+
+
+def test_merge_options(heap: bytes) -> None:
+    document = json.loads(op.convert(heap, "otlp-json").payload)
+
+    def of(pod: str) -> op.Profiles:
+        attributes = [{"key": "k8s.pod.name", "value": {"stringValue": pod}}]
+        document["resourceProfiles"][0]["resource"] = {"attributes": attributes}
+        return op.read(json.dumps(document).encode())
+
+    pods = [of("a"), of("b")]
+    sums = [profile.sums for profile in pods[0]]
+    assert len(op.merge(pods)) == 8
+    added = op.merge(pods, ignore_resource="k8s.pod.name")
+    assert [profile.sums for profile in added] == [[2 * of for of in row] for row in sums]
+    assert not added[0].resource_attributes
+    shorter = op.filter(pods[0], hide="^runtime")
+    last = op.merge([shorter, pods[0]], combine="last")
+    assert [profile.sums for profile in last] == sums
+    with pytest.raises(ValueError, match="combine is sum, last"):
+        op.merge(pods, combine="first")  # type: ignore[arg-type]
 
 
 def test_merge_and_diff(cpu: bytes, heap: bytes) -> None:
