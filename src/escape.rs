@@ -50,10 +50,8 @@ pub fn is_hidden(char: char) -> bool {
 /// Escapes a text for a terminal or a log, where it stays on its line: hidden characters become `\n` or `\u{202e}`. So
 /// does the bracket of `##[`, which begins a command of GitHub Actions anywhere in a line.
 pub fn terminal(text: &str) -> Cow<'_, str> {
-    if !text.contains("##[") {
-        return replaced(text, is_hidden, |char, safe| safe.extend(char.escape_default()));
-    }
-    terminal(&text.replace("##[", "##\u{0}")).replace("##\\u{0}", "##\\u{5b}").into()
+    let safe = replaced(text, is_hidden, |char, safe| safe.extend(char.escape_default()));
+    without_commands(safe, "\\u{5b}")
 }
 
 /// Escapes a text that begins a line of a terminal or a log: as [`terminal`], and the first colon of `::error::`, which
@@ -95,35 +93,31 @@ fn encoded<'a>(text: &'a str, codes: &str) -> Cow<'a, str> {
 /// Escapes a text for an element or an attribute of SVG, HTML or XML. Hidden characters, some of which XML forbids, are
 /// escaped as in [`terminal`], except line feeds and tabs. So is `##[`.
 pub fn markup(text: &str) -> Cow<'_, str> {
-    if text.contains("##[") {
-        return markup(&text.replace("##[", "##\u{0}")).replace("##\\u{0}", "##&#91;").into();
-    }
     let acts = |char: char| match char {
         '\n' | '\t' => false,
         '&' | '<' | '>' | '"' | '\u{fffe}' | '\u{ffff}' => true,
         other => is_hidden(other),
     };
-    replaced(text, acts, |char, safe| match char {
+    let safe = replaced(text, acts, |char, safe| match char {
         '&' => safe.push_str("&amp;"),
         '<' => safe.push_str("&lt;"),
         '>' => safe.push_str("&gt;"),
         '"' => safe.push_str("&quot;"),
         other => safe.extend(other.escape_default()),
-    })
+    });
+    without_commands(safe, "&#91;")
 }
 
 /// Escapes the strings of a complete JSON document: hidden characters become `\u202e`. JSON has them in strings only,
 /// except the line feeds and tabs between values. So does the bracket of `##[`, as in [`terminal`].
 pub fn json(document: &str) -> Cow<'_, str> {
-    if document.contains("##[") {
-        return json(&document.replace("##[", "##\\u005b")).into_owned().into();
-    }
     let acts = |char: char| is_hidden(char) && !matches!(char, '\n' | '\t' | '\r');
-    replaced(document, acts, |char, safe| {
+    let safe = replaced(document, acts, |char, safe| {
         for unit in char.encode_utf16(&mut [0; 2]) {
             _ = write!(safe, "\\u{unit:04x}");
         }
-    })
+    });
+    without_commands(safe, "\\u005b")
 }
 
 /// Replaces the characters of a name that would divide a frame or a line of folded stacks: `;` by `:`, and line ends by
@@ -148,6 +142,14 @@ pub fn spreadsheet(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']) {
         true => format!("'{text}").into(),
         false => text.into(),
+    }
+}
+
+/// Escapes the bracket of `##[`, which begins a command of GitHub Actions.
+fn without_commands<'a>(text: Cow<'a, str>, bracket: &str) -> Cow<'a, str> {
+    match text.contains("##[") {
+        true => text.replace("##[", &("##".to_owned() + bracket)).into(),
+        false => text,
     }
 }
 

@@ -80,6 +80,19 @@ fn row_bytes(profiles: &Profiles) -> usize {
 }
 
 impl OutputLimit {
+    /// Returns the limit if one is given, or else the default one of all profiles together.
+    #[cfg(feature = "transform")]
+    pub(crate) fn or_default<'a>(
+        given: Option<Self>,
+        profiles: impl IntoIterator<Item = &'a Profiles>,
+    ) -> Self {
+        let options = WriteOptions::default();
+        let limits = profiles.into_iter().map(|profiles| options.output_limit(profiles));
+        given
+            .or_else(|| limits.reduce(Self::and))
+            .unwrap_or_else(|| options.output_limit(&Profiles::default()))
+    }
+
     /// Returns the limit of an output of two profiles together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {

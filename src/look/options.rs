@@ -1,10 +1,8 @@
 //! Options of reports.
 
 use crate::look::filter::Filter;
-use crate::model::Profiles;
 use crate::output_limit::OutputLimit;
 use crate::tables::profile::covered::Covered;
-use crate::write_options::WriteOptions;
 
 /// The granularity of reports: the things that rows stand for.
 ///
@@ -132,11 +130,6 @@ crate::limits::setters! { Options {
 } }
 
 impl Options {
-    /// Returns the limit of a report on profiles.
-    pub(super) fn limit_of(&self, profiles: &Profiles) -> OutputLimit {
-        self.limit.unwrap_or_else(|| WriteOptions::default().output_limit(profiles))
-    }
-
     /// Shows every row and every call.
     #[must_use]
     pub fn untrimmed(self) -> Self {

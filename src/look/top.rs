@@ -159,7 +159,7 @@ impl<'a, 'o> Look<'a, 'o> {
             rows: Vec::new(),
             kept: None,
             edge_cutoff: 0,
-            limit: options.limit_of(profiles),
+            limit: OutputLimit::or_default(options.limit, [profiles]),
         };
         look.choose(options, options.node_count.unwrap_or(count))?;
         look.header.display_unit = look.display_unit(options);

@@ -10,6 +10,7 @@ use crate::look::options::Options;
 use crate::look::report::{Trace, Traces};
 use crate::look::select::select;
 use crate::model::{Dictionary, Profiles, SampleRef};
+use crate::output_limit::OutputLimit;
 use crate::units;
 
 /// Lists the samples with their values, labels and stacks: `pprof -traces`. Samples without a stack are left out.
@@ -40,7 +41,7 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
     let of_location = nodes.frames(dictionary, Rules::of(options));
     nodes.tell_apart();
     let selection = select(&profiles, options.sample_type.as_deref())?;
-    let limit = options.limit_of(&profiles);
+    let limit = OutputLimit::or_default(options.limit, [&*profiles]);
     let mut bytes = (0..nodes.len() as u32).map(|node| nodes.name_bytes(node)).sum::<u64>();
     limit.check(bytes)?;
     let mut stacks = vec![Vec::new(); dictionary.stacks().len()];

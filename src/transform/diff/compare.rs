@@ -7,7 +7,7 @@ use crate::model::{Profiles, SampleType};
 use crate::output_limit::OutputLimit;
 use crate::tables::profile::covered::Covered;
 use crate::transform::diff::apportion::{apportion, scale};
-use crate::transform::diff::table::{DiffBy, Key, Rows, Table, limit_of};
+use crate::transform::diff::table::{DiffBy, Key, Rows, Table};
 
 /// How the values of two payloads are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Resul
     let kind = common_type(&[base], &[new], options.sample_type)?;
     let [base_covered, new_covered] = options.covered;
     let frames = options.by.frames();
-    let limit = limit_of(options.limit, [&[base], &[new]]);
+    let limit = OutputLimit::or_default(options.limit, [base, new]);
     let mut rows = Rows::new(&options.by, &frames, options.rename, limit);
     let a = Table::of(base, kind, &mut rows, &mut base_covered.iter())?;
     let b = Table::of(new, kind, &mut rows, &mut new_covered.iter())?;

@@ -11,7 +11,7 @@ use crate::output_limit::OutputLimit;
 use crate::tables::profile::covered::Covered;
 use crate::transform::diff::apportion::points;
 use crate::transform::diff::compare::common_type;
-use crate::transform::diff::table::{DiffBy, Key, Rows, Table, limit_of};
+use crate::transform::diff::table::{DiffBy, Key, Rows, Table};
 
 /// The values that a [`GateRule`] limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,7 +254,7 @@ pub fn judge(base: &[&Profiles], new: &[&Profiles], gate: &Gate<'_>) -> Result<G
             GateKind::Total => DiffBy::Total,
         };
         let frames = by.frames();
-        let limit = limit_of(gate.limit, [base, new]);
+        let limit = OutputLimit::or_default(gate.limit, [base, new].into_iter().flatten().copied());
         let mut rows = Rows::new(&by, &frames, gate.rename, limit);
         let sides = Sides::new([base, new], kind, &mut rows, gate)?;
         rows.nodes.tell_apart();

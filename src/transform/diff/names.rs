@@ -1,5 +1,7 @@
 //! Parts of names that change with every build or run.
 
+use std::ops::Range;
+
 /// What follows a mark and is removed.
 #[derive(Clone, Copy)]
 enum Part {
@@ -95,46 +97,58 @@ impl Part {
 }
 
 impl Rule {
-    fn apply(&self, name: &mut String) {
-        let mut from = 0;
-        while let Some(at) = name.get(from..).and_then(|rest| rest.find(self.mark)) {
-            let (start, end) = (from + at, from + at + self.mark.len());
-            let rest = &name[end..];
-            let length = self.part.length(rest).filter(|length| {
-                let after = rest[*length..].bytes().next();
-                !self.ends || matches!(after, None | Some(b'.' | b'-'))
-            });
-            from = if self.keeps || length.is_none() { end } else { start };
-            if let Some(length) = length {
-                name.replace_range(from..end + length, "");
-            }
+    /// Returns a name without the parts of this rule, in one pass.
+    fn apply(&self, name: String) -> String {
+        if !name.contains(self.mark) {
+            return name;
         }
+        let (mut stripped, mut rest) = (String::with_capacity(name.len()), &name[..]);
+        while let Some((before, after)) = rest.split_once(self.mark) {
+            let length = self.part.length(after).filter(|length| {
+                let next = after[*length..].bytes().next();
+                !self.ends || matches!(next, None | Some(b'.' | b'-'))
+            });
+            stripped.push_str(before);
+            if self.keeps || length.is_none() {
+                stripped.push_str(self.mark);
+            }
+            rest = &after[length.unwrap_or_default()..];
+        }
+        stripped + rest
     }
 }
 
 /// Removes the hashes of bundlers from the names of script files: `main.4f3c2b1a.js`, `index-BfX3kz9a.js`.
-fn strip_bundle_hashes(name: &mut String) {
+fn strip_bundle_hashes(name: &str) -> String {
     const ENDS: [&str; 3] = [".js", ".mjs", ".css"];
-    let mut from = 0;
-    while let Some(at) = ENDS.iter().filter_map(|end| name.get(from..)?.find(end)).min() {
-        let end = from + at;
-        let start = name[..end].rfind(['/', ' ', '(']).map_or(0, |at| at + 1);
-        let mut at = end;
-        from = end + 1;
-        // The parts between dots and hyphens, from the last; the first is the name of the bundle.
-        while let Some(before) = name[start..at].rfind(['.', '-']).map(|before| start + before) {
-            let part = &name[before + 1..at];
-            if is_hash(part) && before > start {
-                name.replace_range(before..at, "");
-                from = before + 1;
-                break;
+    let (mut stripped, mut copied) = (String::with_capacity(name.len()), 0);
+    // Where the name of the next file may begin.
+    let mut start = 0;
+    for (end, _) in name.match_indices('.') {
+        if ENDS.iter().any(|suffix| name[end..].starts_with(suffix)) {
+            start += name[start..end].rfind(['/', ' ', '(']).map_or(0, |at| at + 1);
+            if let Some(hash) = bundle_hash(&name[start..end]) {
+                stripped.push_str(&name[copied..start + hash.start]);
+                copied = start + hash.end;
             }
-            if !matches!(part, "chunk" | "bundle" | "min" | "module" | "esm") {
-                break;
-            }
-            at = before;
+            start = end + 1;
         }
     }
+    stripped + &name[copied..]
+}
+
+/// Finds the hash in the name of a file without its extension: the last part after a dot or a hyphen.
+fn bundle_hash(file: &str) -> Option<Range<usize>> {
+    let mut end = file.len();
+    // The first part is the name of the bundle.
+    while let Some(mark) = file[..end].rfind(['.', '-']).filter(|mark| *mark > 0) {
+        match &file[mark + 1..end] {
+            part if is_hash(part) => return Some(mark..end),
+            "chunk" | "bundle" | "min" | "module" | "esm" => end = mark,
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Whether a part of a file name is a hash: 8 to 64 letters and digits, of which some are digits, and not a word with a
@@ -170,8 +184,7 @@ fn is_hash(part: &str) -> bool {
 /// assert_eq!(strip_hash("main"), None);
 /// ```
 pub fn strip_hash(name: &str) -> Option<String> {
-    let mut stripped = name.replace("[...]", "");
-    RULES.iter().for_each(|rule| rule.apply(&mut stripped));
-    strip_bundle_hashes(&mut stripped);
+    let stripped = RULES.iter().fold(name.replace("[...]", ""), |name, rule| rule.apply(name));
+    let stripped = strip_bundle_hashes(&stripped);
     (stripped != name && !stripped.is_empty()).then_some(stripped)
 }

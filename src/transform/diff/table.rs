@@ -14,7 +14,6 @@ use crate::model::samples::SampleRef;
 use crate::model::{Profiles, SampleType};
 use crate::output_limit::OutputLimit;
 use crate::tables::profile::covered::Covered;
-use crate::write_options::WriteOptions;
 
 /// The meaning of a row of a diff. Frames are identified and named as in [`look`](crate::look): without their address, so
 /// that unsymbolized frames of two runs match.
@@ -203,13 +202,4 @@ impl<'a, 'o> Rows<'a, 'o> {
         }
         Ok(self.nodes.named(name))
     }
-}
-
-/// The limit on the names of a comparison: as given, or the default one of all payloads together.
-pub(super) fn limit_of(limit: Option<OutputLimit>, sides: [&[&Profiles]; 2]) -> OutputLimit {
-    let all = sides.into_iter().flatten();
-    let limits = all.map(|profiles| WriteOptions::default().output_limit(profiles));
-    limit
-        .or_else(|| limits.reduce(OutputLimit::and))
-        .unwrap_or_else(|| WriteOptions::default().output_limit(&Profiles::default()))
 }
