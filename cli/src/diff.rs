@@ -336,6 +336,7 @@ fn report(
         let options = DiffOptions::default()
             .by(args.by())
             .mode(args.mode())
+            .unchanged(args.form == Form::Folded)
             .sample_type(sample_type.as_deref())
             .rename(Some(&rename))
             .covered(merged.each_ref().map(|of| &of.covered[..]))

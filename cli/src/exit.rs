@@ -57,6 +57,8 @@ pub(crate) struct Failure {
     pub(crate) fatal: bool,
     /// Whether the input is clearly not a profile.
     pub(crate) is_no_profile: bool,
+    /// Whether the input has no sample that `--where` selects.
+    pub(crate) is_unmatched: bool,
     /// Whether the bytes are malformed or unrecognised. Other causes, such as limits, disks and
     /// options, would affect other messages too.
     pub(crate) is_broken: bool,
@@ -73,6 +75,7 @@ impl Failure {
             byte: None,
             fatal: false,
             is_no_profile: false,
+            is_unmatched: false,
             is_broken: false,
         }
     }

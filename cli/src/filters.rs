@@ -8,7 +8,6 @@ use regex::Regex;
 use strsim::levenshtein;
 
 use crate::exit::{Exit, Failure};
-use crate::notices::Notices;
 use crate::text::shown;
 
 /// The choice of samples by their attributes, for all subcommands that read profiles.
@@ -21,8 +20,26 @@ pub(crate) struct Selection {
     filters: Vec<TagFilter>,
 }
 
-/// The key of the warning that an input has no sample to select.
-pub(crate) const NO_MATCH: &str = "no match";
+/// What a [`Selection`] found in the messages of an input.
+#[derive(Default)]
+pub(crate) struct Selected {
+    is_left: bool,
+    /// Why the first message without a match has none.
+    unmatched: Option<String>,
+}
+
+impl Selected {
+    /// Fails if no message of the input has a sample to select. A run [skips](crate::session::Session::skip) such an
+    /// input.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self.unmatched.filter(|_| !self.is_left) {
+            Some(message) => {
+                Err(Failure { is_unmatched: true, ..Failure::new(Exit::Input, message) })
+            }
+            None => Ok(()),
+        }
+    }
+}
 
 impl Selection {
     /// Whether no filter is given.
@@ -32,10 +49,9 @@ impl Selection {
     }
 
     /// Keeps the samples that match, and drops profiles, scopes and resources of which nothing is left.
-    /// Returns whether anything is left.
-    pub(crate) fn apply(&self, profiles: &mut Profiles, name: &str, notices: &mut Notices) -> bool {
+    pub(crate) fn apply(&self, profiles: &mut Profiles, selected: &mut Selected) {
         if self.filters.is_empty() {
-            return true;
+            return;
         }
         let resources = profiles.resource_profiles().len();
         let keys = self.filters.iter().filter_map(TagFilter::key);
@@ -45,11 +61,11 @@ impl Selection {
             // The binary that heads a report must be one of the resources that stay.
             profiles.compact();
         }
-        if !is_left {
+        selected.is_left |= is_left;
+        if !is_left && selected.unmatched.is_none() {
             let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-            notices.warn(NO_MATCH, name, || format!("{name}: no sample matches --where{advice}"));
+            selected.unmatched = Some(format!("no sample matches --where{advice}"));
         }
-        is_left
     }
 }
 

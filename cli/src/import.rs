@@ -13,6 +13,7 @@ use crate::convert::plan::{Outputs, Plan};
 use crate::convert::run::Run;
 use crate::exit::{Exit, Failure};
 use crate::export::dataset;
+use crate::filters::Selected;
 use crate::session::Session;
 use crate::text::shown_path;
 use crate::time::parse_time;
@@ -145,6 +146,9 @@ fn read(
         return Err(Failure::new(Exit::Input, message));
     }
     let mut profiles = only.map_or_else(|| joined.finish().map_err(failure), Ok)?;
+    let mut selected = Selected::default();
+    args.convert.selection.apply(&mut profiles, &mut selected);
+    selected.finish()?;
     // Rows of profiles that were not chosen.
     if args.chooses() {
         profiles.compact();

@@ -3,22 +3,8 @@
 //! The exact number comes first and the rounded one in brackets, so that readers see which is
 //! rounded.
 
+pub(crate) use otlp_profiles::units::grouped;
 use otlp_profiles::units::{Dimension, Unit};
-
-/// Groups digits by thousands: `300,005,368`.
-pub(crate) fn grouped(number: impl Into<i128>) -> String {
-    let number: i128 = number.into();
-    let digits = number.unsigned_abs().to_string();
-    let mut text = if number < 0 { "-".to_owned() } else { String::new() };
-    for (row, digit) in digits.chars().enumerate() {
-        // Groups count from the last digit.
-        if row > 0 && (digits.len() - row).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// Formats a count and a noun: `1 profile`, `2,000 profiles`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {

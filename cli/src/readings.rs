@@ -6,7 +6,7 @@ use otlp_profiles::{ReadFinding, ReadOptions, Reading};
 use crate::console::Console;
 use crate::convert::encode::kind_of;
 use crate::exit::Failure;
-use crate::filters::{NO_MATCH, Selection};
+use crate::filters::{Selected, Selection};
 use crate::input::Input;
 use crate::notices::Notices;
 use crate::reading::{Content, Message};
@@ -34,7 +34,7 @@ pub(crate) fn readings(
     let result = Content::open(input, &options.limits, console).and_then(|mut content| {
         content.types_may_choose = true;
         content.skips_messages = true;
-        let mut is_left = false;
+        let mut selected = Selected::default();
         let read = content.each::<Reading>(options, console, |message| {
             let checked = message.and_then(|message| {
                 message.check_certainty(&name, &mut noticed.notices)?;
@@ -44,22 +44,18 @@ pub(crate) fn readings(
                 Ok(mut message) => {
                     warn_of_repairs(&name, &message.reading.findings, &mut noticed.notices);
                     let Message { reading, .. } = &mut message;
-                    is_left |= selection.apply(&mut reading.profiles, &name, &mut noticed.notices);
+                    selection.apply(&mut reading.profiles, &mut selected);
                     f(message, &mut noticed)?;
                 }
                 Err(failure) => noticed.failures.push(failure),
             }
             Ok(())
         });
-        if is_left {
-            // Of some message only.
-            noticed.notices.forget(NO_MATCH);
-        }
         if read.is_ok() {
             noticed.hash = content.hash();
             content.skipped.warn(&name, &mut noticed.notices);
         }
-        read
+        read.and_then(|()| selected.finish())
     });
     noticed.failures.extend(result.err());
     noticed

@@ -29,6 +29,8 @@ pub(crate) struct Session<'a> {
     exit: Exit,
     /// The number of skipped files, which were found in directories and hold no profile.
     skipped: usize,
+    /// Whether one was skipped because no sample of it matches `--where`.
+    has_unmatched: bool,
     /// Whether inputs that cannot be read are skipped with a warning (`--skip-unreadable`).
     pub(crate) skips_unreadable: bool,
     /// The number of inputs that failed.
@@ -57,6 +59,7 @@ impl<'a> Session<'a> {
             notices: Notices::default(),
             exit: Exit::Done,
             skipped: 0,
+            has_unmatched: false,
             skips_unreadable: false,
             failures: 0,
             lacks_input: false,
@@ -108,23 +111,31 @@ impl<'a> Session<'a> {
         let all_skipped = flow.is_continue() && skipped > 0 && skipped == jobs.len();
         if all_skipped {
             // Without this error, a run over the wrong directory would succeed silently.
-            let message = "No profile was found: every file was skipped";
+            let message = match self.has_unmatched {
+                true => "No input has a sample that matches",
+                false => "No profile was found: every file was skipped",
+            };
             console.log(&Line::new(Level::Error, self.name, message));
             self.ended(Exit::Input);
         }
         !all_skipped
     }
 
-    /// Skips a file of a directory that is not a profile. Returns whether `failure` has that
-    /// reason.
+    /// Skips an input without a sample that `--where` selects, and a file of a directory that is not a profile. Returns
+    /// whether `failure` has one of these reasons.
     pub(crate) fn skip(&mut self, input: &Input, failure: &Failure) -> bool {
-        let is_skipped = input.may_be_skipped(failure);
+        let is_skipped = failure.is_unmatched || input.may_be_skipped(failure);
         if is_skipped {
             self.skipped += 1;
+            self.has_unmatched |= failure.is_unmatched;
             self.note_skipped(&input.name(), failure);
             let name = input.name();
-            let message = || format!("{name} holds no profile and was skipped");
-            self.notices.warn("skipped", &name, message);
+            let (key, why) = match failure.is_unmatched {
+                true => ("unmatched", &failure.message[..]),
+                false => ("skipped", "holds no profile and was skipped"),
+            };
+            let colon = if failure.is_unmatched { ":" } else { "" };
+            self.notices.warn(key, &name, || format!("{name}{colon} {why}"));
         }
         is_skipped
     }

@@ -42,7 +42,7 @@ impl fmt::Display for SampleType<'_> {
 }
 
 /// Equal for types that are added up: the name, and the dimension of the unit or a unit without one.
-type Identity<'a> = (&'a str, Result<Dimension, &'a str>);
+pub(crate) type Identity<'a> = (&'a str, Result<Dimension, &'a str>);
 
 impl<'a> SampleType<'a> {
     /// Creates a sample type of a name and a unit.
@@ -50,7 +50,8 @@ impl<'a> SampleType<'a> {
         Self { name, unit }
     }
 
-    fn identity(self) -> Identity<'a> {
+    /// Equal for types that convert to each other.
+    pub(crate) fn identity(self) -> Identity<'a> {
         (self.name, Unit::of(self.unit).map(Unit::dimension).ok_or(self.unit))
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::model::{Profiles, SampleType};
 use crate::semconv::PPROF_PROFILE_DROP_FRAMES;
 use crate::transform::merge::Snapshots;
-use crate::units::{self, Dimension, Unit, conversion};
+use crate::units::{self, Dimension, Unit, conversion, grouped};
 
 /// The most inputs or types that a sentence names.
 const MOST_NAMED: usize = 10;
@@ -95,17 +95,6 @@ impl Caution {
             grouped(*last),
         ))
     }
-}
-
-/// A number with commas, such as `1,234`.
-fn grouped(number: i128) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::from(if number < 0 { "-" } else { "" });
-    for (at, digit) in digits.char_indices() {
-        text.extend((at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(','));
-        text.push(digit);
-    }
-    text
 }
 
 /// A count of samples depends on the period at which they were taken.

@@ -8,6 +8,7 @@ mod print;
 mod table;
 pub(crate) mod ucum;
 
+pub use print::grouped;
 pub(crate) use print::{AUTO, label, percentage, scale};
 pub use table::{Dimension, Unit};
 pub(crate) use table::{conversion, is_ambiguous, is_plural_word, is_same, of_key};

@@ -55,6 +55,22 @@ pub(crate) fn label(value: i128, from: &str, to: &str) -> String {
     }
 }
 
+/// Groups the digits of a number by thousands.
+///
+/// ```
+/// assert_eq!(otlp_profiles::units::grouped(-1_234_567), "-1,234,567");
+/// ```
+pub fn grouped(number: impl Into<i128>) -> String {
+    let number = number.into();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (at, digit) in digits.char_indices() {
+        text.extend((at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(','));
+        text.push(digit);
+    }
+    text
+}
+
 /// A share as pprof prints it: without a sign, in at least two digits, six columns wide.
 pub(crate) fn percentage(value: i128, total: i128) -> String {
     let ratio = if total == 0 { 0.0 } else { (value as f64 / total as f64).abs() * 100.0 };

@@ -16,7 +16,7 @@ use crate::convert::encode::{Converted, Part};
 use crate::convert::plan::Job;
 use crate::convert::types::Choice;
 use crate::exit::{Exit, Failure};
-use crate::filters::{NO_MATCH, drop_declared};
+use crate::filters::{Selected, drop_declared};
 use crate::input::{Input, Inputs};
 use crate::notices::Notices;
 use crate::reading::{Content, Message};
@@ -242,7 +242,7 @@ impl<'a> Conversion<'a> {
         content.types_may_choose = true;
         content.skips_messages = args.read.repairs() || args.read.skips_unreadable();
         let is_framed = converted.framing != Framing::None;
-        let (mut choice, mut is_left) = (Choice::default(), false);
+        let (mut choice, mut selected) = (Choice::default(), Selected::default());
         content.each(read, console, |message| {
             let mut message = message.map_err(|mut failure| {
                 if is_framed && failure.is_broken {
@@ -253,7 +253,7 @@ impl<'a> Conversion<'a> {
             message.check_certainty(&name, notices)?;
             let from = message.reading.detected.format;
             taken(args, from, *to)?;
-            is_left |= args.selection.apply(&mut message.reading.profiles, &name, notices);
+            args.selection.apply(&mut message.reading.profiles, &mut selected);
             // The input has no types: --type describes its values instead of selecting among them.
             let is_named = from.options().contains(&"type");
             let asked = args.read.types().iter().filter(|one| !is_named || is_all(one));
@@ -265,10 +265,7 @@ impl<'a> Conversion<'a> {
             }
             add(converted, message)
         })?;
-        if is_left {
-            // Of some message only.
-            notices.forget(NO_MATCH);
-        }
+        selected.finish()?;
         content.skipped.warn(&name, notices);
         converted.note_skipped(&content.skipped)?;
         choice.finish(&name, notices)?;

@@ -67,14 +67,36 @@ impl Page<'_> {
         &self.diff.rows[..most.min(self.diff.rows.len())]
     }
 
-    /// The heading: `cpu: 1,000 nanoseconds before, 2,000 after, +100.0 %`
+    /// The heading: `cpu: 1,000 nanoseconds before, 2,000 after, +100.0 %`. Values a second are those of the rows.
     fn head(&self) -> String {
-        let Diff { sample_type, unit, base_total, new_total, .. } = self.diff;
-        let (base, new) = (value(*base_total, unit), value(*new_total, unit));
-        let change = (*new_total - *base_total) as f64 / base_total.abs() as f64;
-        let change =
-            if *base_total == 0 { String::new() } else { format!(", {}", percent(change)) };
-        format!("{}: {base} before, {new} after{change}", shown(sample_type))
+        let Diff { sample_type, unit, base_total, new_total, covered_nanos, .. } = self.diff;
+        let totals = [*base_total, *new_total];
+        let (sides, [base, new]) = match self.mode {
+            DiffMode::PerSecond => (
+                [0, 1].map(|side| format!("{} {unit}", self.measure(side, totals[side]))),
+                [0, 1].map(|side| totals[side] as f64 / covered_nanos[side] as f64),
+            ),
+            _ => (totals.map(|total| value(total, unit)), totals.map(|total| total as f64)),
+        };
+        let change = if base == 0.0 {
+            String::new()
+        } else {
+            format!(", {}", percent((new - base) / base.abs()))
+        };
+        format!("{}: {} before, {} after{change}", shown(sample_type), sides[0], sides[1])
+    }
+
+    /// A value of a side, in what the mode compares.
+    fn measure(&self, side: usize, value: i128) -> String {
+        let Diff { base_total, new_total, covered_nanos, .. } = self.diff;
+        let float = value as f64;
+        match self.mode {
+            DiffMode::PerSecond => format!("{:.2}/s", float * 1e9 / covered_nanos[side] as f64),
+            DiffMode::Share => {
+                format!("{:.2} %", 100.0 * float / [*base_total, *new_total][side] as f64)
+            }
+            DiffMode::Raw | DiffMode::Normalized => grouped(value),
+        }
     }
 
     fn difference(&self, row: &DiffRow) -> String {
@@ -93,7 +115,7 @@ impl Page<'_> {
             Some(relative) => percent(relative),
             None => "new".to_owned(),
         };
-        [grouped(row.base), grouped(row.new), self.difference(row), relative]
+        [self.measure(0, row.base), self.measure(1, row.new), self.difference(row), relative]
     }
 
     fn text(&self, f: &mut Formatter<'_>) -> fmt::Result {

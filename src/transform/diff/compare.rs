@@ -45,6 +45,8 @@ pub struct DiffOptions<'a> {
     pub by: DiffBy,
     /// How values are compared.
     pub mode: DiffMode,
+    /// Returns keys that do not differ as well. The widths of differential flame graphs need them.
+    pub unchanged: bool,
     /// The sample type; by default the default type of the new profiles.
     pub sample_type: Option<&'a str>,
     /// Renames functions and files before they are compared: see [`strip_hash`](crate::transform::strip_hash).
@@ -60,6 +62,7 @@ pub struct DiffOptions<'a> {
 setters! { DiffOptions<'a> {
     by: DiffBy,
     mode: DiffMode,
+    unchanged: bool,
     sample_type: Option<&'a str>,
     rename: Option<Rename<'a>>,
     covered: [&'a [Covered]; 2],
@@ -75,7 +78,7 @@ pub struct Diff {
     pub sample_type: String,
     /// The unit of all values: the finer of both.
     pub unit: String,
-    /// The keys that differ, the largest difference first.
+    /// The keys that differ, or all [`DiffOptions::unchanged`], the largest difference first.
     pub rows: Vec<DiffRow>,
     /// The sum of the base.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::number"))]
@@ -166,7 +169,7 @@ pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Resul
         })
         .collect();
     compare.round_to_total(&mut rows);
-    rows.retain(|row| row.difference != 0.0);
+    rows.retain(|row| options.unchanged || row.difference != 0.0);
     rows.sort_by(|a, b| {
         let size = b.difference.abs().total_cmp(&a.difference.abs());
         size.then_with(|| (&a.name, &a.file).cmp(&(&b.name, &b.file)))

@@ -1,6 +1,6 @@
 //! A difference as a profile with negative values, which pprof's tools show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, setters};
@@ -10,6 +10,7 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
+use crate::model::sample_types::Identity;
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::tables::rows::interner::Interner;
@@ -45,6 +46,9 @@ setters! { DiffProfile {
     limits: Option<Limits>,
 } }
 
+/// The most sample types that a message names.
+const MOST_NAMED: usize = 10;
+
 /// Returns a profile of the new samples and the base's samples with negated values.
 ///
 /// Each base profile joins the first new profile with the same sample types; its resource, scope, period, time and
@@ -53,7 +57,7 @@ setters! { DiffProfile {
 ///
 /// # Errors
 ///
-/// The negated value of a sample or a difference does not fit 64 bits, or a limit is reached.
+/// The sides have no sample type in common, the negated value of a sample or a difference does not fit 64 bits, or a limit is reached.
 ///
 /// ```
 /// use otlp_profiles::transform::{DiffProfile, diff_profile};
@@ -67,6 +71,7 @@ setters! { DiffProfile {
 /// # Ok::<(), otlp_profiles::Error>(())
 /// ```
 pub fn diff_profile(base: &Profiles, new: &Profiles, options: &DiffProfile) -> Result<Merged> {
+    check_types(base, new)?;
     let limits = options.limits.unwrap_or_else(Limits::file);
     let mut interner = Interner::new(limits);
     let [new_rows, base_rows] =
@@ -141,6 +146,23 @@ fn kind(of: &ValueType, dictionary: &Dictionary) -> Kind {
 
 fn kinds(profile: &Profile, dictionary: &Dictionary) -> Vec<Kind> {
     profile.sample_types.iter().map(|of| kind(of, dictionary)).collect()
+}
+
+/// Fails if the sides have no sample type in common: nothing would be subtracted from anything.
+fn check_types(base: &Profiles, new: &Profiles) -> Result<()> {
+    let [base, new] = [base, new].map(Profiles::sample_types);
+    let known: BTreeSet<Identity<'_>> = base.iter().map(|of| of.identity()).collect();
+    if base.is_empty() || new.is_empty() || new.iter().any(|of| known.contains(&of.identity())) {
+        return Ok(());
+    }
+    let [base, new] = [base, new].map(|types| {
+        let types: Vec<String> = types.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+        types.join(", ")
+    });
+    let message = format!(
+        "the sides have no sample type in common: the base has {base}, and the new profiles {new}"
+    );
+    Err(Error::new(ErrorKind::Unrepresentable, message))
 }
 
 /// The rows of a resource, a scope in it and a profile in that.
