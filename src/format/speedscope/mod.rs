@@ -7,7 +7,7 @@
 //! ```
 //!
 //! speedscope's `file-format-spec` defines the format. A value has one of six units and no name, so the unit
-//! determines the sample type ([`UNITS`]) unless the caller provides it.
+//! determines the sample type ([`UNITS`]) unless the caller provides it, or the file was written here ([`SAMPLE_TYPE`]).
 
 mod read;
 mod write;
@@ -47,6 +47,9 @@ pub(crate) static SPEEDSCOPE: Codec = Codec {
 ///
 /// Tools put the thread into it. The writer writes it as the name again.
 const PROFILE_NAME: &str = "speedscope.profile.name";
+
+/// The key of the sample type of a profile, which speedscope ignores. Without it, the unit determines the type.
+const SAMPLE_TYPE: &str = "sampleType";
 
 /// A unit of speedscope: its name, the sample type, its unit in the model, and the factor to that unit.
 type Unit = (&'static str, &'static str, &'static str, i64);

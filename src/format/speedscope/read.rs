@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::format::assembly::{Assembly, FrameName, ResourceGroup, Rows};
 use crate::format::json::lexer::Lexer;
 use crate::format::json::object::{List, int, pick, scaled, string};
-use crate::format::speedscope::{PROFILE_NAME, UNITS, scale, thread_in};
+use crate::format::speedscope::{PROFILE_NAME, SAMPLE_TYPE, UNITS, scale, thread_in};
 use crate::losses::{BAD_LINE, FRAME_UNCLOSED, LEFT_OUT, TIME_NO_ANCHOR, VALUE_ROUNDED};
 use crate::model::Profiles;
 use crate::model::id::{AttributeId, LinkId, LocationId};
@@ -24,10 +24,10 @@ use crate::model::value::Value;
 use crate::read_context::ReadContext;
 use crate::tables::rows::samples::Identity;
 
-/// The members of a file. All but the first two are dropped; `NOTHING` has the values of those without
+/// The members of a file. All but the first three are dropped; `NOTHING` has the values of those without
 /// information.
-const MEMBERS: [&str; 5] = ["shared", "profiles", "name", "exporter", "activeProfileIndex"];
-const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
+const MEMBERS: [&str; 5] = ["shared", "profiles", "activeProfileIndex", "name", "exporter"];
+const NOTHING: [&str; 2] = ["\"\"", "\"otlp-profiles\""];
 
 /// Reads a file.
 ///
@@ -38,12 +38,12 @@ const NOTHING: [&str; 3] = ["\"\"", "\"otlp-profiles\"", "0"];
 pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
     let nesting = cx.limits().max_nesting;
     let mut text = Lexer::new(payload)?;
-    let [shared, profiles, rest @ ..] = pick(&mut text, MEMBERS, nesting)?;
+    let [shared, profiles, active, rest @ ..] = pick(&mut text, MEMBERS, nesting)?;
     text.end()?;
     let (Some(mut shared), Some(profiles)) = (shared, profiles) else {
         return Err(Error::malformed("the keys \"shared\" and \"profiles\" are missing"));
     };
-    for ((key, member), nothing) in MEMBERS[2..].iter().zip(rest).zip(NOTHING) {
+    for ((key, member), nothing) in MEMBERS[3..].iter().zip(rest).zip(NOTHING) {
         if member.is_some_and(|mut member| !member.word(nothing)) {
             let what = || format!("dropped the {key} of the file");
             cx.note(LEFT_OUT, || (*key).to_owned(), what);
@@ -66,6 +66,21 @@ pub(crate) fn read(payload: &[u8], cx: &mut ReadContext) -> Result<Profiles> {
         let row = list.row - 1;
         let profile = reader.profile(&mut list.text, cx);
         group.profiles.push(profile.map_err(|error| error.within_row("profiles", row))?);
+    }
+    if let Some(mut active) = active {
+        let active = int(&mut active, "a number")?;
+        let shown = usize::try_from(active).ok().and_then(|row| group.profiles.get(row));
+        match (shown.map(|of| of.sample_types[0]), &mut group.profiles[..]) {
+            // Readers show the type of the first profile, unless it names another.
+            (Some(shown), [first, ..]) if shown != first.sample_types[0] => {
+                first.default_sample_type = shown.name;
+            }
+            _ if active != 0 => {
+                let what = || "dropped the activeProfileIndex of the file".to_owned();
+                cx.note(LEFT_OUT, || "activeProfileIndex".to_owned(), what);
+            }
+            _ => {}
+        }
     }
     reader.assembly.charge(cx)?;
     Ok(reader.assembly.finish(vec![group]))
@@ -107,11 +122,22 @@ impl Reader {
     ///
     /// The unit is not one of speedscope's, or the type is neither `sampled` nor `evented`.
     fn profile(&mut self, text: &mut Lexer, cx: &mut ReadContext) -> Result<Profile> {
-        let keys =
-            ["type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"];
-        let [kind, name, unit, start, end, samples, weights, events] =
+        let keys = [
+            "type",
+            "name",
+            "unit",
+            "startValue",
+            "endValue",
+            "samples",
+            "weights",
+            "events",
+            SAMPLE_TYPE,
+        ];
+        let [kind, name, unit, start, end, samples, weights, events, sample_type] =
             pick(text, keys, self.nesting)?;
         let (kind, name) = (string(kind, "a type")?, string(name, "a name")?);
+        let sample_type =
+            sample_type.map(|text| string(Some(text), "a sample type")).transpose()?;
         let unit = match unit {
             None => "none".to_owned(),
             unit => string(unit, "a unit")?,
@@ -123,6 +149,7 @@ impl Reader {
         let mut profile = Profile::default();
         let given = cx.source.sample_types.first().cloned();
         let scale = given.as_ref().map_or(Ok(nanos), |(_, unit)| scale(measure, unit))?;
+        let own = sample_type.as_deref().unwrap_or(own);
         let own_type = given.as_ref().map_or((own, own_unit), |(name, unit)| (name, unit));
         profile.sample_types.push(self.assembly.value_type(own_type)?);
         let mut bound = |text: Option<Lexer>| {
@@ -142,8 +169,28 @@ impl Reader {
         }
         let mut samples_of =
             ProfileSamples { rows: Rows::apart(), attributes: self.thread(&name)?, scale };
-        match (kind.as_str(), samples, events) {
-            ("sampled", Some(samples), _) => self.sampled(&mut samples_of, samples, weights, cx)?,
+        self.samples(
+            &mut samples_of,
+            kind.as_str(),
+            [samples, weights, events],
+            (end, own_unit),
+            cx,
+        )?;
+        profile.samples = samples_of.rows.samples;
+        Ok(profile)
+    }
+
+    /// Reads the samples of a profile, or the events that open and close frames.
+    fn samples(
+        &mut self,
+        group: &mut ProfileSamples,
+        kind: &str,
+        [samples, weights, events]: [Option<Lexer>; 3],
+        (end, own_unit): (i64, &str),
+        cx: &mut ReadContext,
+    ) -> Result<()> {
+        match (kind, samples, events) {
+            ("sampled", Some(samples), _) => self.sampled(group, samples, weights, cx)?,
             ("evented", _, Some(events)) => {
                 if own_unit == "nanoseconds" {
                     cx.note(
@@ -152,7 +199,7 @@ impl Reader {
                         || "dropped the times: the start of the profile is unknown".to_owned(),
                     );
                 }
-                self.evented(&mut samples_of, events, end, cx)?;
+                self.evented(group, events, end, cx)?;
             }
             _ => {
                 return Err(Error::malformed(format!(
@@ -160,8 +207,7 @@ impl Reader {
                 )));
             }
         }
-        profile.samples = samples_of.rows.samples;
-        Ok(profile)
+        Ok(())
     }
 
     /// Returns the attributes of the thread that py-spy names, for every sample of the profile.

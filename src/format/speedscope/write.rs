@@ -12,7 +12,7 @@ use std::io::Write as _;
 use crate::error::Result;
 use crate::format::assembly::Numbering;
 use crate::format::json::object::write_string;
-use crate::format::speedscope::{PROFILE_NAME, UNITS, Unit, thread_in};
+use crate::format::speedscope::{PROFILE_NAME, SAMPLE_TYPE, UNITS, Unit, thread_in};
 use crate::format::tool_losses::{self, SupportedData};
 use crate::limits::within;
 use crate::losses::{self, Losses};
@@ -56,14 +56,18 @@ pub(crate) fn write(
     let frames = Frames { dictionary, numbering: Numbering::default(), json: Vec::new(), stacks };
     let mut writer = Writer { options, losses, out, frames };
     writer.out.extend_from_slice(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"otlp-profiles\",\"profiles\":[");
-    let mut first = true;
+    let default = profiles.default_sample_type();
+    let (mut count, mut active) = (0, None);
     for profile in profiles.iter() {
         // If the profile has a time, the loss of that already counts the duration.
         let mut has_duration = profile.duration_nanos == 0 || profile.time_unix_nano != 0;
         for column in 0..profile.sample_types.len().max(1) {
+            let of_profile = default.and_then(|of| of.column(profile, dictionary));
+            let is_default = of_profile.is_some_and(|(default, _)| default == column);
             for samples in threads(profile, column, dictionary, options.by_thread) {
-                writer.out.extend_from_slice(if first { b"" } else { b"," });
-                first = false;
+                writer.out.extend_from_slice(if count == 0 { b"" } else { b"," });
+                active = active.or(is_default.then_some(count));
+                count += 1;
                 has_duration |= writer.thread_profile(profile, column, &samples)?;
             }
         }
@@ -72,7 +76,11 @@ pub(crate) fn write(
         }
     }
     let Writer { mut out, frames, .. } = writer;
-    out.extend_from_slice(b"],\"shared\":{\"frames\":[");
+    out.push(b']');
+    if let Some(active) = active.filter(|active| *active > 0) {
+        _ = write!(out, ",\"activeProfileIndex\":{active}");
+    }
+    out.extend_from_slice(b",\"shared\":{\"frames\":[");
     out.extend_from_slice(&frames.json);
     out.extend_from_slice(b"]}}");
     within("max_output_bytes", options.max_output_bytes, out.len() as u64)?;
@@ -170,9 +178,18 @@ impl Writer<'_, '_> {
         column: usize,
         samples: &ThreadSamples,
     ) -> Result<bool> {
-        let (name, &(unit, _, own_unit, scale)) = self.name_and_unit(profile, column, samples);
+        let (name, &(unit, own_type, own_unit, scale)) =
+            self.name_and_unit(profile, column, samples);
         self.losses.add_many(losses::VALUE_NEGATIVE_DROPPED, samples.negative, || name.clone());
-        self.out.extend_from_slice(b"{\"type\":\"sampled\",\"name\":");
+        self.out.extend_from_slice(b"{\"type\":\"sampled\",");
+        let kind = profile.sample_types.get(column).copied().unwrap_or_default();
+        let kind = self.frames.dictionary.text(kind.name);
+        if ![own_type, ""].contains(&kind) {
+            _ = write!(self.out, "\"{SAMPLE_TYPE}\":");
+            write_string(&mut self.out, kind);
+            self.out.push(b',');
+        }
+        self.out.extend_from_slice(b"\"name\":");
         write_string(&mut self.out, &name);
         let sum: i128 = samples.weights.iter().map(|(_, value)| i128::from(*value)).sum();
         let end = sum.min(i128::from(i64::MAX));
@@ -218,9 +235,6 @@ impl Writer<'_, '_> {
             &UNITS[0]
         });
         if let Some(own) = dictionary.resolve(&profile.attributes[..]).get_str(PROFILE_NAME) {
-            // The reader derives the sample type from the unit.
-            let lost = u64::from(![own, known.1, ""].contains(&name.as_str()));
-            self.losses.add_many(losses::SAMPLE_TYPE_DROPPED, lost, || name.clone());
             name = own.to_owned();
         }
         if !samples.thread.is_empty() {
