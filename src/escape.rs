@@ -48,7 +48,7 @@ pub fn is_hidden(char: char) -> bool {
 }
 
 /// Escapes a text for a terminal or a log, where it stays on its line: hidden characters become `\n` or `\u{202e}`. So
-/// does the bracket of `##[`, which begins a command of GitHub Actions anywhere in a line.
+/// do the brackets of `##[`, `##vso[` and `##teamcity[`, which begin commands of build servers anywhere in a line.
 pub fn terminal(text: &str) -> Cow<'_, str> {
     let safe = replaced(text, is_hidden, |char, safe| safe.extend(char.escape_default()));
     without_commands(safe, "\\u{5b}")
@@ -91,10 +91,9 @@ fn encoded<'a>(text: &'a str, codes: &str) -> Cow<'a, str> {
 }
 
 /// Escapes a text for an element or an attribute of SVG, HTML or XML. Hidden characters, some of which XML forbids, are
-/// escaped as in [`terminal`], except line feeds and tabs. So is `##[`.
+/// escaped as in [`terminal`]. So is `##[`.
 pub fn markup(text: &str) -> Cow<'_, str> {
     let acts = |char: char| match char {
-        '\n' | '\t' => false,
         '&' | '<' | '>' | '"' | '\u{fffe}' | '\u{ffff}' => true,
         other => is_hidden(other),
     };
@@ -145,12 +144,17 @@ pub fn spreadsheet(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes the bracket of `##[`, which begins a command of GitHub Actions.
-fn without_commands<'a>(text: Cow<'a, str>, bracket: &str) -> Cow<'a, str> {
-    match text.contains("##[") {
-        true => text.replace("##[", &("##".to_owned() + bracket)).into(),
-        false => text,
+/// What begins a command anywhere in a line of a log: of GitHub Actions, Azure Pipelines and TeamCity.
+const COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+
+/// Escapes the bracket of commands.
+fn without_commands<'a>(mut text: Cow<'a, str>, bracket: &str) -> Cow<'a, str> {
+    for command in COMMANDS {
+        if text.contains(command) {
+            text = text.replace(command, &command.replace('[', bracket)).into();
+        }
     }
+    text
 }
 
 /// Replaces the characters that act. Most texts have none and are not copied.

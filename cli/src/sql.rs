@@ -22,6 +22,8 @@ use otlp_profiles::Limits;
 #[cfg(feature = "parquet")]
 use otlp_profiles::columns::ProfileRow;
 
+use otlp_profiles::escape;
+
 use crate::console::{Console, Level, Line};
 use crate::exit::Exit;
 #[cfg(feature = "parquet")]
@@ -163,7 +165,7 @@ impl Question {
 
 /// Rejects control characters, which some clients of engines interpret or truncate at.
 fn parse_value(text: &str) -> Result<String, String> {
-    match text.chars().find(|char| char.is_control()) {
+    match text.chars().find(|char| escape::is_hidden(*char)) {
         None => Ok(text.to_owned()),
         Some(char) => Err(format!(
             "control character {} cannot be part of a statement: bind the value as a parameter in your program",
@@ -300,7 +302,7 @@ fn default_type(dir: &str) -> Option<String> {
 #[cfg(feature = "parquet")]
 const MOST_SEGMENTS: usize = 100;
 
-/// The default sample type of the first profile of a segment.
+/// The default sample type of a segment: that of its first profile, unless this has no samples.
 #[cfg(feature = "parquet")]
 fn default_of(unit: &dataset::Unit) -> Option<String> {
     let first = Cell::new(None);
@@ -308,7 +310,11 @@ fn default_of(unit: &dataset::Unit) -> Option<String> {
         first.set(first.get().or(Some(row.profile_key)));
         first.get() == Some(row.profile_key)
     };
-    let restored = dataset::restored(unit.load().ok()?, &Limits::file(), is_first).ok()?;
+    let (files, limits) = (unit.load().ok()?, Limits::file());
+    let mut restored = dataset::restored(files, &limits, is_first).ok()?;
+    if restored.profiles.iter().all(|profile| profile.samples().is_empty()) {
+        restored = dataset::restored(unit.load().ok()?, &limits, |_| true).ok()?;
+    }
     let name = restored.profiles.default_sample_type()?.name;
     parse_value(name).ok().filter(|name| !name.is_empty())
 }

@@ -83,7 +83,7 @@ impl Page<'_> {
         } else {
             format!(", {}", percent((new - base) / base.abs()))
         };
-        format!("{}: {} before, {} after{change}", shown(sample_type), sides[0], sides[1])
+        format!("{sample_type}: {} before, {} after{change}", sides[0], sides[1])
     }
 
     /// A value of a side, in what the mode compares.
@@ -156,7 +156,7 @@ impl Page<'_> {
         if let Some(verdict) = self.verdict {
             writeln!(f, "```text\n{}\n```\n", shown_lines(verdict).replace('`', "'"))?;
         }
-        writeln!(f, "**{}**\n", escaped(&self.head()))?;
+        writeln!(f, "**{}**\n", escaped(&shown(&self.head())))?;
         let rows = self.first(self.rows);
         if rows.is_empty() {
             return writeln!(f, "No difference.");

@@ -96,7 +96,7 @@ impl Page {
         match &file.report {
             Ok(report) if self.view.all => {
                 for finding in report.findings().filter(|found| found.severity >= self.view.least) {
-                    let _ = writeln!(page, "{}: {finding}", shown(&file.name));
+                    let _ = writeln!(page, "{}", shown(&format!("{}: {finding}", file.name)));
                 }
             }
             Ok(report) if report.format.is_some() => {
