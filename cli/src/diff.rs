@@ -235,6 +235,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Exit {
     let to = plan.as_ref().map_or(Format::OTLP, |plan| plan.format);
     let mut conversion = Conversion::new(&convert, &DIFF, to);
     conversion.apply_frames = !args.all_frames;
+    conversion.skips_messages = !convert.has_output();
     let mut session = Session::new("diff", console);
     session.skips_unreadable = convert.skips_unreadable();
     let mut outcome = Outcome::default();
@@ -271,7 +272,9 @@ fn sides(args: &Args) -> Result<(convert::Args, usize), String> {
         (base, 1..) => base,
         _ => return Err("expected two files, or several and --: diff A1 A2 -- B1 B2".to_owned()),
     };
-    let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+    let is_option = |path: &&PathBuf| {
+        path.to_string_lossy().starts_with('-') && path.as_os_str() != "-" && !path.exists()
+    };
     if let Some(option) = args.new.iter().find(is_option) {
         let option = option.display();
         return Err(format!(

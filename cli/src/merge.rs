@@ -197,16 +197,22 @@ fn differences(profiles: &Profiles) -> Vec<String> {
     let periods = listed(profiles.iter().map(period).collect());
     let periods = periods
         .map(|all| format!("the sampling periods differ ({all}): --join-periods adds them up"));
-    let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
+    // By key: the number of resources with it, and its first values.
+    let mut values: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
     let resources = profiles.resource_profiles();
-    let attributes = || resources.iter().map(|of| dictionary.resolve(of.resource().attributes()));
-    for key in attributes().flat_map(|of| of.iter().map(|one| one.key).collect::<Vec<_>>()) {
-        values.entry(key).or_default();
+    for resource in resources {
+        let attributes = dictionary.resolve(resource.resource().attributes());
+        for pair in attributes.iter() {
+            let (count, values) = values.entry(pair.key).or_default();
+            *count += 1;
+            if values.len() < 2 {
+                values.insert(pair.value.to_string());
+            }
+        }
     }
-    for (key, values) in &mut values {
-        values.extend(attributes().map(|of| Some(of.get(key)?.to_string())));
-    }
-    let keys = values.into_iter().filter(|(_, values)| values.len() > 1);
+    let differs =
+        |count: usize, values: &BTreeSet<String>| count < resources.len() || values.len() > 1;
+    let keys = values.into_iter().filter(|(_, (count, values))| differs(*count, values));
     let keys: Vec<_> = keys.map(|(key, _)| key).take(MOST_LISTED).collect();
     let differing = (!keys.is_empty()).then(|| {
         let flags: Vec<_> = keys.iter().map(|key| format!("--ignore-resource {key}")).collect();

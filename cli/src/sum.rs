@@ -116,7 +116,7 @@ impl Sum {
 
     /// Returns a single message unchanged, or the merged profiles. Warns about profiles that count once.
     pub(crate) fn into_profiles(self, notices: &mut Notices) -> Result<Option<Summed>, Failure> {
-        let failure = |error| Failure::of(&error, Exit::Input);
+        let failure = |error| Failure::writing(&error);
         let Self { only, merger, inputs, .. } = self;
         let (profiles, snapshots, covered) = match (only, merger) {
             (Some(only), _) => {
@@ -167,7 +167,7 @@ pub(crate) fn warn(cautions: impl IntoIterator<Item = Caution>, last: &str, noti
     for caution in cautions {
         let hint = match &caution {
             Caution::Snapshots(_) => format!(" ({last})"),
-            Caution::Periods { better, .. } | Caution::Zero { better, .. } => {
+            Caution::Periods { better: Some(better), .. } | Caution::Zero { better, .. } => {
                 format!(" (--type {better})")
             }
             _ => String::new(),

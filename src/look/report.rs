@@ -184,6 +184,8 @@ pub struct Traces {
     pub header: Header,
     /// The samples with a stack, in the order of the payload.
     pub traces: Vec<Trace>,
+    /// The sums of the positive and of the negative values of samples without a stack.
+    pub without_stack: [i128; 2],
     /// The names of frames.
     pub(super) names: Vec<String>,
     /// By stack of the dictionary: the names of its frames and whether each was inlined.

@@ -45,20 +45,21 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
     let mut bytes = (0..nodes.len() as u32).map(|node| nodes.name_bytes(node)).sum::<u64>();
     limit.check(bytes)?;
     let mut stacks = vec![Vec::new(); dictionary.stacks().len()];
-    let mut traces = Vec::new();
+    let (mut traces, mut without_stack) = (Vec::new(), [0; 2]);
     for (entry, column, factor) in &selection.columns {
         let profile = entry.profile();
         for sample in profile.samples() {
+            let divisor = if options.mean { profile.total(sample, 0) } else { 0 };
+            let value = factor * i128::from(profile.total(sample, *column));
+            let value = if divisor == 0 { value } else { value / i128::from(divisor) };
             let stack = sample.stack.row();
             if dictionary.stack(sample.stack).is_empty() {
+                without_stack[usize::from(value < 0)] += value;
                 continue;
             }
             if stacks[stack].is_empty() {
                 stacks[stack] = frames(dictionary, &of_location, &sample);
             }
-            let divisor = if options.mean { profile.total(sample, 0) } else { 0 };
-            let value = factor * i128::from(profile.total(sample, *column));
-            let value = if divisor == 0 { value } else { value / i128::from(divisor) };
             let labels = printed(dictionary, &sample, &units);
             bytes += labels.iter().map(|(key, text)| (key.len() + text.len()) as u64).sum::<u64>();
             limit.check(bytes)?;
@@ -66,7 +67,7 @@ pub fn traces(profiles: &Profiles, options: &Options) -> Result<Traces> {
         }
     }
     let names = (0..nodes.len() as u32).map(|node| nodes.name(node)).collect();
-    Ok(Traces { header, traces, names, stacks })
+    Ok(Traces { header, traces, without_stack, names, stacks })
 }
 
 /// The nodes of a stack, leaf first, and whether each was inlined into the next.

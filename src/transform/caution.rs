@@ -40,8 +40,8 @@ pub enum Caution {
     Periods {
         /// The sentence.
         message: String,
-        /// A sample type that does not depend on the rate.
-        better: String,
+        /// A sample type that does not depend on the rate, if there is one.
+        better: Option<String>,
     },
     /// All values are 0.
     Zero {
@@ -79,7 +79,7 @@ impl Caution {
     ) -> Vec<Self> {
         let is_kind =
             |of: &&Snapshots| kind.converts_to(SampleType::new(&of.sample_type, &of.unit));
-        let summed = snapshots.into_iter().find(is_kind).map(Self::of_snapshots);
+        let summed = snapshots.into_iter().filter(is_kind).map(Self::of_snapshots);
         let left_out = inputs.without(&[kind]).into_iter().map(Self::LeftOut);
         let frames = inputs.declared();
         let all = left_out.chain(periods(profiles, kind)).chain(zero(profiles, kind));
@@ -122,10 +122,14 @@ fn periods(profiles: &[&Profiles], kind: SampleType<'_>) -> Option<Caution> {
             |of: &SampleType<'_>| Unit::of(of.unit).map(Unit::dimension) == Some(Dimension::Time);
         better = better.or_else(|| profiles.sample_types().into_iter().find(is_time));
     }
-    let better = better.filter(|_| periods.len() > 1)?.name.to_owned();
+    if periods.len() < 2 {
+        return None;
+    }
+    let better = better.map(|of| of.name.to_owned());
+    let hint = better.iter().map(|name| format!(": {name} does")).collect::<String>();
     let periods: Vec<String> = periods.into_values().take(MOST_NAMED).collect();
     let message = format!(
-        "the sampling periods differ ({}), so numbers of samples do not compare: {better} does",
+        "the sampling periods differ ({}), so numbers of samples do not compare{hint}",
         periods.join(", ")
     );
     Some(Caution::Periods { message, better })

@@ -15,7 +15,7 @@ use crate::tables::rows::merge::absorb;
 /// Keeps samples in a range of nanoseconds since 1970, which excludes its end.
 ///
 /// Timestamped samples lose the timestamps outside the range. Totals cannot be divided: they stay if their profile
-/// starts in the range. The report counts those that also cover time outside of it (`split.total_not_divided`). The
+/// starts in the range. The report counts those that cover time inside and outside of it (`split.total_not_divided`). The
 /// time and the duration of a profile become those of its part in the range, unless such a total covers more. Profiles
 /// without samples stay; the duration of those outside the range becomes 0. The time is linear in the samples.
 ///
@@ -45,7 +45,9 @@ fn retain_time_of(profile: &mut Profile, range: &Range<u64>, losses: &mut Losses
     let ProfileParts { time_unix_nano: start, duration_nanos: duration, .. } = *profile;
     let range_wide = i128::from(range.start)..i128::from(range.end);
     let starts_inside = range_wide.contains(&start);
-    let sticks_out = start + duration.max(0) > range_wide.end;
+    let end = start + duration.max(0);
+    let sticks_out = end > range_wide.end;
+    let overlaps = start < range_wide.start && end > range_wide.start;
     let columns = profile.sample_types.len().max(1);
     let samples = &mut profile.samples;
     let (mut kept, mut undivided) = (vec![false; samples.len()], 0);
@@ -56,7 +58,10 @@ fn retain_time_of(profile: &mut Profile, range: &Range<u64>, losses: &mut Losses
         let has_values = sample.values.len() == all.len();
         if all.is_empty() || columns > 1 || !(has_values || sample.values.is_empty()) {
             *kept = starts_inside;
-            undivided += u64::from(starts_inside && sticks_out);
+            undivided += u64::from(match starts_inside {
+                true => sticks_out,
+                false => overlaps,
+            });
             values.items.extend_from_slice(sample.values);
             times.items.extend_from_slice(all);
         } else {
@@ -78,7 +83,7 @@ fn retain_time_of(profile: &mut Profile, range: &Range<u64>, losses: &mut Losses
     }
     samples.retain(&kept);
     losses.add_many(losses::TOTAL_NOT_DIVIDED, undivided, String::new);
-    if start != 0 && duration > 0 && undivided == 0 {
+    if start != 0 && duration > 0 && !(starts_inside && undivided > 0) {
         let part = start.max(range_wide.start)..(start + duration).min(range_wide.end);
         profile.time_unix_nano = if part.is_empty() { start } else { part.start };
         profile.duration_nanos = (part.end - part.start).max(0);

@@ -897,9 +897,11 @@ fn a_time_range_and_stripped_locations() {
         samples.iter().map(|sample| sample.timestamps_unix_nano.to_vec()).collect::<Vec<_>>(),
         [[12]]
     );
-    for (range, kept, losses) in
-        [(0..20, 1, vec![]), (10..15, 1, vec!["split.total_not_divided"]), (11..20, 0, vec![])]
-    {
+    for (range, kept, losses) in [
+        (0..20, 1, vec![]),
+        (10..15, 1, vec!["split.total_not_divided"]),
+        (11..20, 0, vec!["split.total_not_divided"]),
+    ] {
         let mut builder = Builder::new();
         let key = builder.profile(CPU.0, CPU.1);
         builder.profile_mut(key).time(10).duration(std::time::Duration::from_nanos(10));

@@ -34,6 +34,8 @@ pub(crate) struct Conversion<'a> {
     pub(crate) to: Format,
     /// Whether [sums](Self::sum) are of inputs without the frames that they declare to be of no interest.
     pub(crate) apply_frames: bool,
+    /// Whether unreadable messages of a file of several are skipped, as reports do.
+    pub(crate) skips_messages: bool,
 }
 
 /// A subcommand that reads and writes profiles, with the words that its messages use.
@@ -63,7 +65,7 @@ pub(crate) type Blobs = Vec<(String, Vec<u8>)>;
 impl<'a> Conversion<'a> {
     pub(crate) fn new(args: &'a Args, verb: &'static Verb, to: Format) -> Self {
         let (read, write) = (args.read_options(), args.write_options());
-        Self { args, verb, read, write, to, apply_frames: false }
+        Self { args, verb, read, write, to, apply_frames: false, skips_messages: false }
     }
 
     /// The limits for reading files, as the arguments set them.
@@ -240,7 +242,8 @@ impl<'a> Conversion<'a> {
         let mut content = Content::open(input, &read.limits, console)?;
         converted.framing = content.framing();
         content.types_may_choose = true;
-        content.skips_messages = args.read.repairs() || args.read.skips_unreadable();
+        let skips = args.read.repairs() || args.read.skips_unreadable();
+        content.skips_messages = skips || self.skips_messages;
         let is_framed = converted.framing != Framing::None;
         let (mut choice, mut selected) = (Choice::default(), Selected::default());
         content.each(read, console, |message| {

@@ -312,10 +312,14 @@ impl Publisher {
     }
 
     /// Removes own files that are too old or too many, by the times in their names, and returns their paths. `end` is
-    /// the end of the last profile. The clock of this machine bounds it: otherwise one profile with a wrong time would
-    /// expire all others.
+    /// the end of the last profile. One that is later than the clock of this machine expires nothing: otherwise a profile
+    /// with a wrong time would expire all others.
     fn expire(&self, end: i128) -> Result<Vec<String>, Failure> {
-        let now = end.min(crate::time::unix_nanos());
+        let clock = crate::time::unix_nanos();
+        if end > clock {
+            return Ok(Vec::new());
+        }
+        let now = end;
         let count = self.rotation().map_or(usize::MAX, |(_, count)| count);
         let Some(path) = self.path.as_deref().filter(|_| self.has_time()) else {
             return Ok(Vec::new());
@@ -327,7 +331,7 @@ impl Publisher {
         let folder = folder.unwrap_or(Path::new("."));
         let unreadable = |error| output::unwritable(folder, &error);
         let mut own: Vec<(DateTime, PathBuf)> = Vec::new();
-        let latest = civil(crate::time::unix_nanos());
+        let latest = civil(clock);
         for file in std::fs::read_dir(folder).map_err(unreadable)? {
             let file = file.map_err(unreadable)?;
             let name = file.file_name();

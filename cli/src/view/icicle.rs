@@ -121,6 +121,15 @@ impl<'a> Icicle<'a> {
                 at = next;
             }
         }
+        let [plus, minus] = traces.without_stack;
+        if traces.without_stack != [0, 0] {
+            let sums = Sums { plus, minus: -minus };
+            sign = if sign == Sign::Absent && minus < 0 { Sign::Difference } else { sign };
+            calls[0].sums.add(sums);
+            let unknown = calls.len();
+            calls[0].children.push(unknown);
+            calls.push(Call { sums, ..call("<unknown>") });
+        }
         // Names decide between equal values, so that the order of the samples does not.
         let order: Vec<_> = calls.iter().map(|call| (-call.sums.weight(), call.name)).collect();
         calls.iter_mut().for_each(|call| call.children.sort_by_key(|child| order[*child]));

@@ -74,7 +74,9 @@ fn a_file_loses_only_the_messages_that_cannot_be_read() {
     for (name, file) in files {
         fs::write(room.join(name), file).unwrap();
         let skipped = format!("{name}: 2 unreadable messages skipped: message[1]");
-        for shows in ["top NAME", "view NAME -f -o page.html", "view NAME --flame"] {
+        for shows in
+            ["top NAME", "view NAME -f -o page.html", "view NAME --flame", "diff NAME NAME"]
+        {
             let output = run(&room, &shows.replace("NAME", name), 0);
             says(&output, &skipped);
             says(&output, "; message[3]");
@@ -85,7 +87,7 @@ fn a_file_loses_only_the_messages_that_cannot_be_read() {
             "filter NAME -f -o out.otlp",
             "split NAME --by resource -f -o out.otlp",
             "redact NAME -f -o out.otlp",
-            "diff NAME NAME",
+            "diff NAME NAME -f -o out.otlp",
         ];
         for writes in writes.map(|writes| writes.replace("NAME", name)) {
             let output = run(&room, &writes, 3);

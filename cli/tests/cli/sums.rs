@@ -57,6 +57,8 @@ fn top(room: &Path, arguments: &str) -> (String, String, i64, String) {
 #[test]
 fn every_verb_shows_the_same_sample_type() {
     let room = room("sums-default");
+    let config = "sources: [{name: all, meters: ['*'], sinks: [out]}]\nsinks: [{name: out, publishers: ['file://piped.otlp']}]\n";
+    fs::write(room.join("all.yaml"), config).unwrap();
     let mut files: Vec<PathBuf> =
         fs::read_dir(testdata("")).unwrap().map(|one| one.unwrap().path()).collect();
     if let Some(corpus) = std::env::var_os("OTLP_PROFILES_CORPUS") {
@@ -103,8 +105,81 @@ fn every_verb_shows_the_same_sample_type() {
         let page = fs::read_to_string(room.join("page.html")).unwrap();
         let shown = serde_json::json!({ "type": expected.name, "unit": expected.unit }).to_string();
         assert!(page.contains(&format!("\"type\":{shown}")), "view {name}: {shown}");
+
+        // One that comes back must not change either. Each part of a split has a default of its own.
+        run(&room, &format!("pipeline -c all.yaml {name} --force"), 0);
+        assert_eq!(top(&room, "piped.otlp").0, expected.name, "pipeline {name}");
+        run(&room, &format!("split {name} --by resource -o part.otlp --force"), 0);
+        if reading.profiles.resource_profiles().len() == 1 {
+            assert_eq!(top(&room, "part.otlp").0, expected.name, "split {name}");
+        }
+        if cfg!(feature = "parquet") {
+            _ = fs::remove_dir_all(room.join("dataset"));
+            run(&room, &format!("export {name} -o dataset"), 0);
+            let sql = stdout(&run(&room, "sql top --dir dataset", 0));
+            let wanted = format!("type = '{}'", expected.name.replace('\'', "''"));
+            assert!(sql.contains(&wanted), "sql {name}: {wanted} in {sql}");
+            run(&room, "import dataset -o back.otlp --force", 0);
+            assert_eq!(top(&room, "back.otlp").0, expected.name, "import {name}");
+        }
     }
     assert!(compared > 15, "{compared} files");
+}
+
+#[test]
+fn several_inputs_show_the_default_type_of_the_first() {
+    let room = room("sums-default-several");
+    let of = |types| One { types, ..CPU };
+    let ab: &[(&str, &str)] = &[("samples", "count"), ("cpu", "nanoseconds")];
+    let bc: &[(&str, &str)] = &[("cpu", "nanoseconds"), ("wall", "nanoseconds")];
+    put(&room, "ab.pb", &of(ab), &[("f", &[1, 2])]);
+    put(&room, "bc.pb", &of(bc), &[("f", &[30, 40])]);
+    for (inputs, shown, sum) in
+        [("ab.pb bc.pb", "cpu", 32), ("bc.pb ab.pb", "wall", 40), ("ab.pb ab.pb bc.pb", "cpu", 34)]
+    {
+        let (sample_type, _, total, ..) = top(&room, inputs);
+        assert_eq!((&*sample_type, total), (shown, sum), "top {inputs}");
+        for merged in ["m.otlp", "m.pb"] {
+            run(&room, &format!("merge {inputs} -o {merged} --force"), 0);
+            assert_eq!(top(&room, merged).0, shown, "merge {inputs} -o {merged}");
+        }
+    }
+    // A comparison needs a type of both sides.
+    for inputs in ["ab.pb bc.pb", "bc.pb ab.pb"] {
+        let diff = run(&room, &format!("diff --format json {inputs}"), 0);
+        let diff: Value = serde_json::from_slice(&diff.stdout).unwrap();
+        assert_eq!(diff["sample_type"], "cpu", "diff {inputs}");
+    }
+    put(&room, "other.pb", &of(&[("wall", "nanoseconds")]), &[("f", &[1])]);
+    for diff in ["diff ab.pb other.pb", "diff ab.pb other.pb -o d.pb"] {
+        assert!(
+            stderr(&run(&room, diff, if diff.ends_with(".pb -o d.pb") { 4 } else { 3 }))
+                .contains("wall")
+        );
+    }
+    assert!(!room.join("d.pb").exists());
+}
+
+#[test]
+fn snapshots_with_units_of_several_spellings_are_combined() {
+    let room = room("sums-snapshot-units");
+    for (row, (unit, value)) in
+        [("bytes", 4096), ("By", 8192), ("kilobytes", 12)].iter().enumerate()
+    {
+        let time = CPU.time + row as u64 * 60;
+        let heap = One { types: &[("inuse_space", unit)], time, ..HEAP };
+        put(&room, &format!("{row}.pb"), &heap, &[("f", &[*value])]);
+    }
+    for (how, sum) in [("sum", 24_576), ("last", 12_288), ("max", 12_288), ("mean", 8_192)] {
+        run(&room, &format!("merge 0.pb 1.pb 2.pb --combine {how} -o m.otlp --force"), 0);
+        assert_eq!(top(&room, "m.otlp").2, sum, "{how}");
+        run(&room, &format!("merge 2.pb 0.pb 1.pb --combine {how} -o m.otlp --force"), 0);
+        assert_eq!(top(&room, "m.otlp").2, sum, "{how}, in another order");
+    }
+    run(&room, "merge 0.pb 1.pb 2.pb --combine last -o m.otlp --force", 0);
+    let time = &profiles(&info(&room, "m.otlp")["messages"][0])[0]["time_unix_nano"];
+    assert_eq!(time.to_string().trim_matches('"'), (SECOND * (CPU.time + 120)).to_string());
+    says(&run(&room, "top 0.pb 1.pb 2.pb", 0), "3 snapshots of one process");
 }
 
 #[test]
@@ -247,7 +322,9 @@ fn sums_of_snapshots_are_named_once() {
                 line.contains("inuse_space") && line.contains("snapshots of one process")
             })
             .count();
-        assert_eq!(of_type, 1, "{verb}: {said}");
+        // Each side of a comparison has its own sum.
+        let sums = if verb.starts_with("diff") { 2 } else { 1 };
+        assert_eq!(of_type, sums, "{verb}: {said}");
         assert!(said.contains("--combine last"), "{verb}: {said}");
     }
     for quiet in ["top a.pb", "diff a.pb b.pb", "view a.pb --diff b.pb -o q.html"] {

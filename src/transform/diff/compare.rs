@@ -1,5 +1,8 @@
 //! Comparing the values of two payloads.
 
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::setters;
 use crate::look::{Nodes, Rename};
@@ -47,7 +50,7 @@ pub struct DiffOptions<'a> {
     pub mode: DiffMode,
     /// Returns keys that do not differ as well. The widths of differential flame graphs need them.
     pub unchanged: bool,
-    /// The sample type; by default the default type of the new profiles.
+    /// The sample type; by default that of [`common_sample_type`].
     pub sample_type: Option<&'a str>,
     /// Renames functions and files before they are compared: see [`strip_hash`](crate::transform::strip_hash).
     pub rename: Option<Rename<'a>>,
@@ -184,8 +187,8 @@ pub fn diff(base: &Profiles, new: &Profiles, options: &DiffOptions<'_>) -> Resul
     })
 }
 
-/// Returns the sample type that [`diff()`] compares: `wanted`, or the default type of the new profiles, in the finest
-/// unit of both.
+/// Returns the sample type that [`diff()`] compares, in the finest unit of both sides: `wanted`, or the default type of
+/// the new profiles, or else of the base, or else the first type that both have.
 ///
 /// # Errors
 ///
@@ -206,6 +209,21 @@ pub fn common_sample_type<'a>(
     common_type(&[base], &[new], wanted)
 }
 
+/// The sample type to compare if none is chosen: the first that both sides have of the default type of the new profiles,
+/// that of the base, and the other types of the new ones. The first one if both have none.
+fn shown<'a>(base: &[&'a Profiles], new: &[&'a Profiles]) -> Option<SampleType<'a>> {
+    let types = |side: &[&'a Profiles]| -> Vec<SampleType<'a>> {
+        side.iter().flat_map(|profiles| profiles.sample_types()).collect()
+    };
+    let default = |side: &[&'a Profiles]| side.iter().find_map(|of| of.default_sample_type());
+    let known = [types(base), types(new)].map(|types| -> HashSet<_, RandomState> {
+        types.into_iter().map(SampleType::identity).collect()
+    });
+    let mut all = default(new).into_iter().chain(default(base)).chain(types(new));
+    let is_common = |of: &SampleType<'_>| known.iter().all(|side| side.contains(&of.identity()));
+    all.find(is_common).or_else(|| default(new))
+}
+
 /// The sample type that both sides have, in the finest unit.
 pub(super) fn common_type<'a>(
     base: &[&'a Profiles],
@@ -215,7 +233,7 @@ pub(super) fn common_type<'a>(
     let unrepresentable = |message| Error::new(ErrorKind::Unrepresentable, message);
     let empty = || unrepresentable("both sides of a diff need profiles".to_owned());
     let found = match wanted {
-        None => new.iter().find_map(|profiles| profiles.default_sample_type()).ok_or_else(empty)?,
+        None => shown(base, new).ok_or_else(empty)?,
         Some(wanted) => {
             let mut found = Err(empty());
             for profiles in new {
@@ -225,7 +243,7 @@ pub(super) fn common_type<'a>(
         }
     };
     let mut finest = found;
-    for (name, side) in [("base", base), ("new profiles", new)] {
+    for (name, side) in [("the base has", base), ("the new profiles have", new)] {
         let types: Vec<_> = side.iter().flat_map(|profiles| profiles.sample_types()).collect();
         if types.is_empty() {
             return Err(empty());
@@ -235,7 +253,7 @@ pub(super) fn common_type<'a>(
             let types: Vec<_> = types.iter().map(ToString::to_string).collect();
             let types = types.join(", ");
             unrepresentable(format!(
-                "the {name} have no {found}, but {types}: choose a sample type of both sides"
+                "{name} no {found}, but {types}: choose a sample type of both sides"
             ))
         })?;
         finest = finest.finer(side_finest);

@@ -7,6 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::losses::{self, Losses};
 use crate::model::dictionary::Dictionary;
@@ -14,7 +17,7 @@ use crate::model::id::{StackId, StringId};
 use crate::model::profile::ValueType;
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::samples::Identity;
-use crate::transform::merge::merger::Group;
+use crate::transform::merge::merger::{Group, Key};
 use crate::transform::merge::options::{Columns, Combine, MergeOptions};
 use crate::transform::merge::rows::{Rows, Snapshot};
 use crate::units::{Dimension, Unit, is_ambiguous};
@@ -113,9 +116,10 @@ pub(super) fn classes(
         }
         Columns::Apart => classes.extend(apart(groups, blocks, &columns)),
     }
-    let lists = lists(groups, blocks, &columns);
-    for class in &mut classes {
-        sort_types(class, &lists, &kinds, options.canonical, dictionary);
+    let mut lists = lists_by_class(&classes, lists(groups, blocks, &columns));
+    for (row, class) in classes.iter_mut().enumerate() {
+        let lists = lists.remove(&row).unwrap_or_default();
+        sort_types(class, lists, &kinds, options.canonical, dictionary);
     }
     let class = |kinds: Vec<usize>| class(groups, &kinds, &columns, bytes, dictionary, losses);
     classes.into_iter().map(class).collect()
@@ -154,20 +158,38 @@ fn lists(groups: &[Group], blocks: &[usize], columns: &[Vec<(usize, usize)>]) ->
     lists.into_values().map(sorted).collect()
 }
 
+/// Divides lists of sample types among the classes. A type is in one class.
+fn lists_by_class(
+    classes: &[Vec<usize>],
+    lists: Vec<Vec<usize>>,
+) -> BTreeMap<usize, Vec<Vec<usize>>> {
+    let rows = classes.iter().enumerate();
+    let class_of: BTreeMap<usize, usize> =
+        rows.flat_map(|(row, class)| class.iter().map(move |kind| (*kind, row))).collect();
+    let mut by_class: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+    for list in lists {
+        let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for kind in list {
+            if let Some(class) = class_of.get(&kind) {
+                parts.entry(*class).or_default().push(kind);
+            }
+        }
+        for (class, part) in parts {
+            by_class.entry(class).or_default().push(part);
+        }
+    }
+    by_class
+}
+
 /// Puts the sample types of a class into the order of the inputs: of the first, then what the others have in addition.
 /// A canonical merge sorts by name unless all inputs agree, so that the result does not depend on their order.
 fn sort_types(
     class: &mut [usize],
-    lists: &[Vec<usize>],
+    lists: Vec<Vec<usize>>,
     kinds: &[Kind],
     is_canonical: bool,
     dictionary: &Dictionary,
 ) {
-    let in_class: BTreeSet<usize> = class.iter().copied().collect();
-    let own = |list: &Vec<usize>| -> Vec<usize> {
-        list.iter().copied().filter(|kind| in_class.contains(kind)).collect()
-    };
-    let lists: Vec<Vec<usize>> = lists.iter().map(own).filter(|list| !list.is_empty()).collect();
     if is_canonical && lists.windows(2).any(|pair| pair[0] != pair[1]) {
         class.sort_by_key(|kind| {
             let (name, unit, temporality, nth) = kinds[*kind];
@@ -223,6 +245,73 @@ fn report_converted(from: ValueType, to: ValueType, dictionary: &Dictionary, los
     losses.add_many(losses::UNIT_KILOBYTE, is_ambiguous(unit).into(), || unit.to_owned());
 }
 
+/// Converts groups of snapshots that differ in the units of their types only to the finest ones, so that they can be
+/// combined. Returns whether there are such groups.
+pub(super) fn unify_units(
+    groups: &mut [Group],
+    interner: &mut Interner,
+    losses: &mut Losses,
+) -> Result<bool> {
+    let mut families: HashMap<(Key, Vec<Kind>), Vec<usize>, RandomState> = HashMap::default();
+    for (at, group) in groups.iter().enumerate() {
+        if group.rows.points.is_empty()
+            && group.header.snapshots.iter().any(|of| *of != Snapshot::No)
+        {
+            let key = Key { types: Vec::new(), ..group.key.clone() };
+            families.entry((key, kinds_of(group, &interner.dictionary))).or_default().push(at);
+        }
+    }
+    let differ = |members: &Vec<usize>| {
+        members.windows(2).any(|pair| groups[pair[0]].key.types != groups[pair[1]].key.types)
+    };
+    let mut mixed: Vec<Vec<usize>> = families.into_values().filter(differ).collect();
+    mixed.sort_unstable();
+    let bytes = interner.string(b"By")?;
+    let dictionary = &interner.dictionary;
+    for members in &mixed {
+        for column in 0..groups[members[0]].key.types.len() {
+            let units = members.iter().map(|member| groups[*member].key.types[column]);
+            let Some(finest) = finest(units, bytes, dictionary) else { continue };
+            for member in members {
+                let Group { key, rows, header, .. } = &mut groups[*member];
+                let of = &mut key.types[column];
+                if of.unit == finest.unit {
+                    continue;
+                }
+                report_converted(*of, finest, dictionary, losses);
+                let factor = factor(*of, dictionary) / factor(finest, dictionary);
+                of.unit = finest.unit;
+                let columns = key.types.len();
+                rows.sums.iter_mut().skip(column).step_by(columns).for_each(|sum| *sum *= factor);
+                let last =
+                    header.tracks.values_mut().filter_map(|track| track.last.get_mut(column));
+                last.for_each(|sum| *sum *= factor);
+            }
+        }
+    }
+    Ok(!mixed.is_empty())
+}
+
+fn factor(of: ValueType, dictionary: &Dictionary) -> i128 {
+    Unit::of(dictionary.text(of.unit)).map_or(1, Unit::factor)
+}
+
+/// The type with the finest unit, or with bytes if neither of two units is a multiple of the other.
+fn finest(
+    types: impl Iterator<Item = ValueType> + Clone,
+    bytes: StringId,
+    dictionary: &Dictionary,
+) -> Option<ValueType> {
+    // The text decides between spellings of one unit, whatever the order of inputs.
+    let text = |of: &ValueType| dictionary.text(of.unit);
+    let key = |of: &ValueType| (factor(*of, dictionary), text(of).is_empty(), text(of));
+    let mut finest = types.clone().min_by(|a, b| key(a).cmp(&key(b)))?;
+    if types.into_iter().any(|of| factor(of, dictionary) % factor(finest, dictionary) != 0) {
+        finest.unit = bytes;
+    }
+    Some(finest)
+}
+
 /// Finds the finest unit of each sample type of a class and the factors of the others.
 fn class(
     groups: &[Group],
@@ -243,15 +332,8 @@ fn class(
         let of = |group: usize, column: usize| {
             groups[group].key.types.get(column).copied().unwrap_or_default()
         };
-        let factor = |of: ValueType| Unit::of(dictionary.text(of.unit)).map_or(1, Unit::factor);
-        let mut all = columns[*kind].iter().map(|(group, column)| of(*group, *column));
-        // The text decides between spellings of one unit, whatever the order of inputs.
-        let text = |of: &ValueType| dictionary.text(of.unit);
-        let finest = all.clone().min_by_key(|of| (factor(*of), text(of).is_empty(), text(of)));
-        let Some(mut finest) = finest else { continue };
-        if all.any(|of| factor(of) % factor(finest) != 0) {
-            finest.unit = bytes;
-        }
+        let all = columns[*kind].iter().map(|(group, column)| of(*group, *column));
+        let Some(finest) = finest(all, bytes, dictionary) else { continue };
         types.push(finest);
         for (group, column) in &columns[*kind] {
             let theirs = of(*group, *column);
@@ -260,7 +342,7 @@ fn class(
             }
             // Members are sorted, because they come from an ordered set.
             if let Ok(row) = members.binary_search_by_key(group, |member| member.group) {
-                let factor = factor(theirs) / factor(finest);
+                let factor = factor(theirs, dictionary) / factor(finest, dictionary);
                 members[row].columns.push(Column { of_class: at, of_group: *column, factor });
             }
         }
@@ -388,7 +470,7 @@ pub(super) fn narrow(
         Error::new(
             ErrorKind::Unrepresentable,
             format!(
-                "value.overflow: the sum of {} of stack {}{} is {value}, beyond 64 bits: merge fewer inputs, or \
+                "value.overflow: the sum of {} of stack {}{} is {value}, beyond 64 bits: add up fewer inputs, or \
                  combine snapshots by --combine last",
                 dictionary.text(of.name),
                 if shown > 0 { "…;" } else { "" },

@@ -13,6 +13,7 @@ use crate::model::profile::{AggregationTemporality, ValueType};
 use crate::tables::profile::covered::Covered;
 use crate::tables::rows::samples::Identity;
 use crate::transform::kind::{Kind, kind_of};
+use crate::transform::merge::columns::unify_units;
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{MergeOptions, Merged};
@@ -96,14 +97,17 @@ pub(crate) fn changes(
     let merge = MergeOptions::default().limits(limits).add_repeats(true);
     let mut merger = Merger::new(merge.drop_timestamps(what == Subtract::All));
     merger.add(earlier)?;
-    let before = merger.take_groups();
-    let before: HashMap<&Key, &Group, RandomState> =
-        before.iter().map(|group| (&group.key, group)).collect();
-    merger.add(later)?;
     let mut groups = merger.take_groups();
-    let mut pairs: Vec<(Group, Option<Pair>)> = Vec::with_capacity(groups.len());
+    let earlier = groups.len();
+    merger.add(later)?;
+    groups.append(&mut merger.take_groups());
+    unify_units(&mut groups, &mut merger.interner, &mut merger.losses)?;
+    let mut later = groups.split_off(earlier);
+    let before: HashMap<&Key, &Group, RandomState> =
+        groups.iter().map(|group| (&group.key, group)).collect();
+    let mut pairs: Vec<(Group, Option<Pair>)> = Vec::with_capacity(later.len());
     let mut first = 0;
-    for group in groups.drain(..) {
+    for group in later.drain(..) {
         match before.get(&group.key) {
             Some(earlier) => {
                 let pair = Pair::of(&group, earlier, what, &merger);
@@ -123,12 +127,12 @@ pub(crate) fn changes(
             resets += pair.subtract(&mut group, restarted.contains(&clock));
             pair.join_time(&mut group, clock);
         }
-        groups.push(group);
+        later.push(group);
     }
     if options.growth_only {
-        groups.iter_mut().for_each(keep_growth);
+        later.iter_mut().for_each(keep_growth);
     }
-    merger.groups = groups;
+    merger.groups = later;
     merger.losses.add_many(losses::DELTA_FIRST, first, String::new);
     merger.losses.add_many(losses::DELTA_RESET, resets, String::new);
     merger.finish()

@@ -22,7 +22,9 @@ use crate::tables::rows::compact::compact;
 use crate::tables::rows::merge::Remap;
 use crate::tables::rows::places::{hash_place, same_place};
 use crate::transform::canonical::canonical;
-use crate::transform::merge::columns::{Class, Column, blocks, classes, narrow, rows_of};
+use crate::transform::merge::columns::{
+    Class, Column, blocks, classes, narrow, rows_of, unify_units,
+};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{Columns, Combine, Merged, Snapshots};
@@ -53,6 +55,11 @@ impl Merger {
     ///
     /// [`Columns::Intersect`]: crate::transform::Columns::Intersect
     pub fn finish(mut self) -> Result<Merged> {
+        if unify_units(&mut self.groups, &mut self.interner, &mut self.losses)? {
+            let mut unified = Self::new(self.options.clone());
+            unified.append(&self)?;
+            self = unified;
+        }
         for name in self.binaries.restore_addresses(&mut self.interner)? {
             let dictionary = &self.interner.dictionary;
             self.losses.add(losses::MAPPING_REBASED, || dictionary.text(name).to_owned());
@@ -240,10 +247,18 @@ impl Merger {
             // Snapshots at several times cover no time.
             _ if header.durations == 0 => 0,
             _ if self.options.sum_durations => header.durations,
-            Some(longest) if header.span.is_some() => longest.max(end - start),
-            Some(longest) => longest,
-            None => end - start,
+            Some(longest) => longest.max(header.length()),
+            None => header.length(),
         };
+        let is_last = |of: &Snapshot| of.rule(self.options.combine) == Some(Combine::Last);
+        if header.span.is_some()
+            && !header.snapshots.is_empty()
+            && header.snapshots.iter().all(is_last)
+        {
+            let last = header.tracks.values().filter_map(|track| Some(track.times?.1)).max();
+            profile.time_unix_nano = last.unwrap_or(start);
+            profile.duration_nanos = profile.duration_nanos.min(end - profile.time_unix_nano);
+        }
         let mixed = header.span.is_some() && header.unplaced.is_some();
         self.losses.add_many(losses::TIME_UNKNOWN, mixed.into(), String::new);
         match header.ids {

@@ -191,6 +191,11 @@ impl Header {
         self.put_form(1, *in_order, event_form);
     }
 
+    /// The nanoseconds from the first start to the last end.
+    pub(super) fn length(&self) -> i128 {
+        self.span.map_or(0, |(start, end)| end - start)
+    }
+
     fn default(&mut self, name: StringId) {
         self.is_unnamed |= name == StringId::NONE;
         if name != StringId::NONE && self.known_defaults.insert(name) {

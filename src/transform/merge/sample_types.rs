@@ -46,7 +46,10 @@ impl Merger {
         // Readers show the last of several types, so another one must be named.
         let last = class.types.last().map(|of| of.name);
         let shown = first.iter().filter_map(|group| Some(group.key.types.last()?.name));
-        let has_choice = class.types.len() > 1 && header.is_unnamed && !is_in_scope;
+        // One of several types that became profiles of their own names the shown one, too.
+        let of_several = first.iter().any(|group| group.key.types.len() > 1);
+        let several = class.types.len() > 1 || (of_several && !options.canonical);
+        let has_choice = several && header.is_unnamed && !is_in_scope;
         let shown = shown.filter(|_| has_choice);
         let mut named = header.defaults.iter().copied();
         let default = match options.canonical {
@@ -55,7 +58,8 @@ impl Merger {
         };
         let is_shown = |name: &StringId| Some(*name) == last && !header.defaults.contains(name);
         profile.default_sample_type = default.filter(|name| !is_shown(name)).unwrap_or_default();
-        if !header.defaults.contains(&profile.default_sample_type)
+        if class.types.len() > 1
+            && !header.defaults.contains(&profile.default_sample_type)
             && profile.default_sample_type != StringId::NONE
         {
             losses.add(losses::DEFAULT_SYNTHESIZED, || "default_sample_type".to_owned());

@@ -102,7 +102,7 @@ impl Transformer for Aggregator {
             if let Some(last) = last {
                 set_time(&mut item.0, last);
             }
-            self.target.apply(&mut item.0, |_| true);
+            self.target.apply(&mut item.0, |_, _| true);
         }
         Ok(items)
     }

@@ -123,7 +123,7 @@ impl Transformer for Arithmetic {
                 lost.for_each(|loss| losses.add_many(loss.code, loss.count, String::new));
                 let (mut profiles, to) = (merged.profiles, [&*self.name, &*self.unit]);
                 losses.merge(&derive_types(&mut profiles, to, &self.expression, Sources::Drop)?);
-                self.target.apply(&mut profiles, |_| true);
+                self.target.apply(&mut profiles, |_, _| true);
                 Ok(Item::divide(profiles))
             });
             match result {

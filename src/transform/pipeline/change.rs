@@ -107,7 +107,7 @@ impl Transformer for Change {
         self.seen.note(&item.0, |name, _| totals.contains(name));
         if self.rate.is_none() && totals.is_empty() {
             let Item(mut profiles) = item;
-            self.target.apply(&mut profiles, |_| true);
+            self.target.apply(&mut profiles, |_, _| true);
             return Ok(Some(Item(profiles)));
         }
         let identity = item.identity();
@@ -138,7 +138,7 @@ impl Transformer for Change {
             let formula = Formula { scale: scale.as_ref(), fraction: &fraction, max: *max };
             formula.apply(&mut profiles, losses)?;
         }
-        self.target.apply(&mut profiles, |_| true);
+        self.target.apply(&mut profiles, |_, _| true);
         Ok(Some(Item(profiles)))
     }
 

@@ -2,12 +2,17 @@
 
 use std::fmt;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use crate::error::Result;
 use crate::losses::{self, Losses};
 use crate::model::Profiles;
 use crate::model::dictionary::Dictionary;
+use crate::model::id::StringId;
 use crate::model::profile::{AggregationTemporality, Profile, ValueType};
 use crate::model::ragged::Ragged;
+use crate::model::strings::Strings;
 use crate::model::value::KeyValue;
 use crate::transform::arithmetic::{Expression, Operands, number, whole};
 use crate::transform::scale::{count_explicitly, fit};
@@ -64,19 +69,28 @@ impl Target {
     }
 
     /// Changes the sample types with a unit that is wanted.
-    pub(super) fn apply(&self, profiles: &mut Profiles, is_wanted: impl Fn(&str) -> bool) {
+    pub(super) fn apply(&self, profiles: &mut Profiles, is_wanted: impl Fn(&str, &str) -> bool) {
         let Profiles { dictionary, resources } = profiles;
+        // Of equal strings the first.
+        let strings = dictionary.strings.iter().zip(0..).filter(|_| self.rename.is_some());
+        let mut ids: HashMap<String, StringId, RandomState> = HashMap::default();
+        for (text, row) in strings {
+            ids.entry_ref(text).or_insert(StringId(row));
+        }
+        let mut id = |text: String, strings: &mut Strings| {
+            *ids.entry_ref(&*text).or_insert_with(|| strings.push(&text))
+        };
         let scopes = resources.iter_mut().flat_map(|resource| &mut resource.scopes);
         for profile in scopes.flat_map(|scope| &mut scope.profiles) {
             for of in &mut profile.sample_types {
                 let [name, from] = [of.name, of.unit].map(|id| dictionary.text(id));
-                if !is_wanted(from) {
+                if !is_wanted(name, from) {
                     continue;
                 }
                 if self.rename.is_some() {
                     let (name, unit) = self.renamed(name, from);
-                    of.name = dictionary.strings.find_or_push(&name);
-                    of.unit = dictionary.strings.find_or_push(&unit);
+                    of.name = id(name, &mut dictionary.strings);
+                    of.unit = id(unit, &mut dictionary.strings);
                 }
                 of.temporality = self.temporality.or(of.temporality);
             }

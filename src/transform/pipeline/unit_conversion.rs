@@ -5,7 +5,7 @@ use crate::transform::arithmetic::Expression;
 use crate::transform::pipeline::item::Item;
 use crate::transform::pipeline::stage::{Context, Seen, Stage, Transformer};
 use crate::transform::pipeline::target::{Formula, Target};
-use crate::units;
+use crate::units::{self, Unit};
 
 struct UnitConversion {
     unit: Option<String>,
@@ -18,8 +18,8 @@ impl Stage {
     /// Converts the values of the sample types with the unit `unit` in any spelling (`bytes`, `By`), or of all.
     ///
     /// If `scale` names the `value`, it is the new value; otherwise it is a factor, of which 0 changes nothing. Without a
-    /// scale, values are converted to the unit of the target if it measures the same. They are rounded half away from zero,
-    /// counted as `value.rounded`.
+    /// scale, values are converted to the unit of the target, and types that measure something else stay as they are.
+    /// Values are rounded half away from zero, counted as `value.rounded`.
     ///
     /// # Errors
     ///
@@ -60,16 +60,23 @@ impl Transformer for UnitConversion {
     fn handle(&mut self, item: Item, context: &mut Context) -> Result<Option<Item>> {
         let Item(mut profiles) = item;
         let Self { unit, scale, target, seen } = self;
-        let is_wanted = |of: &str| unit.as_deref().is_none_or(|unit| units::is_same(of, unit));
+        let is_wanted = |name: &str, of: &str| {
+            let to = target.renamed(name, of).1;
+            // Nothing but a scale makes bytes of seconds.
+            let converts = scale.is_some()
+                || units::conversion(of, &to).is_some()
+                || [of, &*to].iter().any(|unit| Unit::of(unit).is_none());
+            unit.as_deref().is_none_or(|unit| units::is_same(of, unit)) && converts
+        };
         let fraction = |name: &str, of: &str| match scale {
-            _ if !is_wanted(of) => None,
+            _ if !is_wanted(name, of) => None,
             Some(_) => Some((1, 1)),
             None => units::conversion(of, &target.renamed(name, of).1).filter(|(by, to)| by != to),
         };
         seen.note(&profiles, |name, of| {
             let renamed = target.renamed(name, of);
             let changes = scale.is_some() || (&*renamed.0, &*renamed.1) != (name, of);
-            is_wanted(of) && (changes || target.temporality.is_some())
+            is_wanted(name, of) && (changes || target.temporality.is_some())
         });
         let formula = Formula { scale: scale.as_ref(), fraction: &fraction, max: None };
         formula.apply(&mut profiles, &mut context.losses)?;
