@@ -10,6 +10,7 @@ use otlp_profiles::compression::Level;
 use otlp_profiles::framing::Framing;
 use otlp_profiles::losses::{LossCode, LossKind};
 use otlp_profiles::model::ProfileId;
+use otlp_profiles::transform::{Caution, snapshots};
 use otlp_profiles::{
     Certainty, Detected, Error, Format, Losses, Profiles, ReadFinding, Reading, Severity, Verdict,
     WriteOptions,
@@ -20,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::Packing;
 use crate::reading::Message;
 use crate::skipped::Skipped;
+use crate::sum::LAST;
 
 /// The accumulated result of the messages of one input.
 #[derive(Debug, Default)]
@@ -119,6 +121,12 @@ impl Converted {
         }
         let (payloads, losses) = otlp_profiles::write_all(&profiles, to, options)
             .map_err(|error: Error| Failure::writing(&error))?;
+        if to == Format::FOLDED && profiles.len() > 1 {
+            // One file has the sum of all profiles.
+            let summed = snapshots([&profiles]).map_err(|error| Failure::writing(&error))?;
+            let warning = |of| format!("{} ({LAST})", Caution::of_snapshots(of));
+            self.warnings.extend(summed.iter().map(warning));
+        }
         // Labels name files; OTLP payloads share one.
         let labels = if to.is_otlp() { Vec::new() } else { labels(&profiles, &payloads, to) };
         let mut labels = labels.into_iter();

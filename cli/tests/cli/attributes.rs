@@ -110,7 +110,31 @@ fn keys_without_attributes_are_reported_with_the_nearest() {
     ] {
         says(&run(&room, arguments, 0), hint);
     }
-    says(&run(&room, "convert cpu.pb.gz --where endpont=sort -o none.otlp", 3), hint);
+    // The same for every subcommand: 3, a message, and no output.
+    copy(PPROFS[1], &room.join("other.pb.gz"));
+    let mut verbs = vec![
+        "top cpu.pb.gz",
+        "view cpu.pb.gz -o out.html",
+        "view cpu.pb.gz --flame",
+        "diff cpu.pb.gz cpu.pb.gz",
+        "convert cpu.pb.gz -o out.otlp",
+        "merge cpu.pb.gz other.pb.gz -o out.otlp",
+        "filter cpu.pb.gz -o out.otlp",
+        "split cpu.pb.gz --by type -o out.otlp",
+        "redact cpu.pb.gz -o out.otlp",
+    ];
+    if cfg!(feature = "parquet") {
+        run(&room, "export cpu.pb.gz -o dataset", 0);
+        verbs.extend(["export cpu.pb.gz -o empty", "import dataset -o out.otlp"]);
+    }
+    for verb in verbs {
+        says(&run(&room, &format!("{verb} --where endpont=sort"), 3), hint);
+    }
+    let written = fs::read_dir(&room).unwrap().map(|file| file.unwrap().file_name());
+    assert!(written.into_iter().all(|name| !name.to_string_lossy().starts_with("out")));
+    // One with a match is enough.
+    let some = run(&room, "top cpu.pb.gz other.pb.gz --where endpoint=.", 0);
+    says(&some, "other.pb.gz: no sample matches --where");
     let output = run(&room, "top cpu.pb.gz --by attribute:endpoint --tagroot endpoint", 0);
     assert_eq!(stderr(&output), "");
     run(&room, "top cpu.pb.gz --tagroot endpont,endpoint --require-match", 2);

@@ -308,6 +308,7 @@ fn sums_of_snapshots_are_named_once() {
     for verb in [
         "top a.pb b.pb c.pb",
         "top both.otlp",
+        "convert both.otlp --to folded -o f.folded",
         "view a.pb b.pb",
         "view a.pb b.pb --flame",
         "view a.pb b.pb -o p.html",
