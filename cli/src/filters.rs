@@ -20,7 +20,7 @@ pub(crate) struct Selection {
     filters: Vec<TagFilter>,
 }
 
-/// What a [`Selection`] found in the messages of an input.
+/// The result of a [`Selection`] for the messages of an input.
 #[derive(Default)]
 pub(crate) struct Selected {
     is_left: bool,

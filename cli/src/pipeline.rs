@@ -250,7 +250,9 @@ impl Run {
 
     /// Publishes what stages hold, completes all files, and reports what was lost.
     fn finish(&mut self, session: &mut Session<'_>) {
-        for (source, _) in self.sources.iter().filter(|(_, has_matched)| !has_matched) {
+        // Without any type, no input was read.
+        let all = self.sources.iter().filter(|_| !self.types.is_empty());
+        for (source, _) in all.filter(|(_, has_matched)| !has_matched) {
             let types: Vec<&str> = self.types.iter().map(String::as_str).collect();
             let types = shown(&types.join(", "));
             session.notices.warn(&format!("unmatched {}", source.name), "", || {

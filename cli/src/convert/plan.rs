@@ -222,8 +222,9 @@ fn format(args: &Args, inputs: &Inputs, output: Option<&Path>) -> Result<Format,
     match by_name {
         Some(format) if !is_directory(path, inputs) => Ok(format),
         _ if is_directory(path, inputs) => {
+            let is = if path.is_dir() { "is" } else { "becomes" };
             let path = shown_path(path);
-            Err(format!("{path} is a directory and does not name a format: give --to FORMAT"))
+            Err(format!("{path} {is} a directory and does not name a format: give --to FORMAT"))
         }
         _ if is_page(path) => {
             let (path, inputs) = (quoted(&path.to_string_lossy()), args.inputs.iter());

@@ -76,6 +76,11 @@ impl Page<'_> {
                 [0, 1].map(|side| format!("{} {unit}", self.measure(side, totals[side]))),
                 [0, 1].map(|side| totals[side] as f64 / covered_nanos[side] as f64),
             ),
+            DiffMode::Normalized => {
+                let [base, new] = totals.map(|total| value(total, unit));
+                let head = format!("{sample_type}: {base} before, {new} after, scaled to {base}");
+                return shown(&head);
+            }
             _ => (totals.map(|total| value(total, unit)), totals.map(|total| total as f64)),
         };
         let change = if base == 0.0 {
@@ -86,7 +91,7 @@ impl Page<'_> {
         format!("{sample_type}: {} before, {} after{change}", sides[0], sides[1])
     }
 
-    /// A value of a side, in what the mode compares.
+    /// A value of a side, in the measure of the mode.
     fn measure(&self, side: usize, value: i128) -> String {
         let Diff { base_total, new_total, covered_nanos, .. } = self.diff;
         let float = value as f64;
@@ -97,6 +102,12 @@ impl Page<'_> {
             }
             DiffMode::Raw | DiffMode::Normalized => grouped(value),
         }
+    }
+
+    /// The new value of a row, scaled if the mode scales it.
+    fn new_value(&self, row: &DiffRow) -> i128 {
+        let scaled = row.exact.filter(|_| self.mode == DiffMode::Normalized);
+        scaled.map_or(row.new, |difference| row.base + difference)
     }
 
     fn difference(&self, row: &DiffRow) -> String {
@@ -115,7 +126,12 @@ impl Page<'_> {
             Some(relative) => percent(relative),
             None => "new".to_owned(),
         };
-        [self.measure(0, row.base), self.measure(1, row.new), self.difference(row), relative]
+        [
+            self.measure(0, row.base),
+            self.measure(1, self.new_value(row)),
+            self.difference(row),
+            relative,
+        ]
     }
 
     fn text(&self, f: &mut Formatter<'_>) -> fmt::Result {
