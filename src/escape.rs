@@ -91,7 +91,7 @@ fn encoded<'a>(text: &'a str, codes: &str) -> Cow<'a, str> {
 }
 
 /// Escapes a text for an element or an attribute of SVG, HTML or XML. Hidden characters, some of which XML forbids, are
-/// escaped as in [`terminal`]. So is `##[`.
+/// escaped as in [`terminal`], line feeds included.
 pub fn markup(text: &str) -> Cow<'_, str> {
     let acts = |char: char| match char {
         '&' | '<' | '>' | '"' | '\u{fffe}' | '\u{ffff}' => true,

@@ -390,6 +390,8 @@ fn machines_get_their_forms() {
     assert!(junit.contains("failures=\"1\" errors=\"0\"") && junit.contains("OP3101"), "{junit}");
     let failure = "<failure message=\"2 findings\"";
     assert!(junit.contains(failure), "{junit}");
+    let lines = junit.lines().filter(|line| line.contains(": error OP")).count();
+    assert!(lines == 2 && !junit.contains("\\n"), "a line each: {junit}");
     let junit = form("junit --max-findings 0");
     assert!(junit.contains(failure) && junit.contains("1 more of OP3101"), "{junit}");
     let github = form("github");

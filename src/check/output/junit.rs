@@ -58,7 +58,8 @@ impl Suite {
 fn findings(page: &mut String, report: &Report, deny: Severity) {
     let lines = |denied: bool| {
         let findings = report.findings().filter(|found| (found.severity >= deny) == denied);
-        markup(&findings.map(|found| format!("{found}\n")).collect::<String>()).into_owned()
+        // Each on a line of its own: line feeds within one are escaped.
+        findings.map(|found| format!("{}\n", markup(&found.to_string()))).collect::<String>()
     };
     let tallies = report.rule_counts().filter(|tally| tally.severity >= deny);
     let count: u64 = tallies.map(|tally| tally.count).sum();
