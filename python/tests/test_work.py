@@ -72,6 +72,25 @@ def test_formats_of_one_type_get_the_default_type(cpu: bytes) -> None:
         op.convert(cpu, "otlp", sample_type="wall")
 
 
+def test_every_function_shows_the_same_type() -> None:
+    compared = 0
+    for file in sorted(TESTDATA.iterdir()):
+        try:
+            top = op.top(file)
+        except op.Error:
+            continue
+        if not top.total or not top.sample_type:
+            continue
+        compared += 1
+        assert op.diff(file, file).sample_type == top.sample_type, file
+        assert op.top(op.merge([file, file])).sample_type == top.sample_type, file
+        assert f'"type":{{"type":"{top.sample_type}"' in op.view([file]), file
+        if op.detect(file).format in ("pprof", "otlp-1.10"):
+            folded = op.convert(file, "folded").payload
+            assert folded == op.convert(file, "folded", sample_type=top.sample_type).payload, file
+    assert compared > 10
+
+
 def test_filters(cpu: bytes) -> None:
     focused = op.top(cpu, focus="sha256", ignore=None)
     assert focused.total == 1_630_000_000 and focused.rows[0].name == "crypto/sha256.block"

@@ -79,7 +79,7 @@ pub struct Options {
     /// The filters.
     pub filter: Filter,
     /// The limit on the size of names, and of the text or JSON of the report. The default is that of
-    /// [`WriteOptions::default`].
+    /// [`WriteOptions::default`](crate::WriteOptions).
     pub limit: Option<OutputLimit>,
     /// The time that each profile covers, as [`Merged::covered`](crate::transform::Merged::covered) has it, for the
     /// duration. By default, the intervals of the profiles count; that of a merged profile includes the gaps between

@@ -13,11 +13,11 @@ use crate::model::profile::{AggregationTemporality, ValueType};
 use crate::tables::profile::covered::Covered;
 use crate::tables::rows::samples::Identity;
 use crate::transform::kind::{Kind, kind_of};
-use crate::transform::merge::columns::unify_units;
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{MergeOptions, Merged};
 use crate::transform::merge::rows::{Rows, hash};
+use crate::transform::merge::units::unify_units;
 
 /// Options of [`delta`].
 ///

@@ -22,9 +22,7 @@ use crate::tables::rows::compact::compact;
 use crate::tables::rows::merge::Remap;
 use crate::tables::rows::places::{hash_place, same_place};
 use crate::transform::canonical::canonical;
-use crate::transform::merge::columns::{
-    Class, Column, blocks, classes, narrow, rows_of, unify_units,
-};
+use crate::transform::merge::columns::{Class, Column, blocks, classes, narrow, rows_of};
 use crate::transform::merge::header::Header;
 use crate::transform::merge::merger::{Group, Key, Merger};
 use crate::transform::merge::options::{Columns, Combine, Merged, Snapshots};
@@ -33,6 +31,7 @@ use crate::transform::merge::rows::{Rows, SampleKind, Snapshot};
 use crate::transform::merge::sample_types::{
     Done, compare_texts, lacks_order, order, period_identity, scope_default,
 };
+use crate::transform::merge::units::unify_units;
 
 /// The period that all groups have, in the finest unit; `None` if they differ.
 fn period(groups: &[Group], dictionary: &Dictionary) -> Option<(ValueType, i64)> {

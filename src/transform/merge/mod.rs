@@ -18,6 +18,7 @@ mod places;
 mod rows;
 mod sample_types;
 mod snapshots;
+mod units;
 
 pub use delta::{DeltaOptions, delta};
 pub(super) use delta::{Subtract, changes};
