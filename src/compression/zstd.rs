@@ -232,7 +232,7 @@ fn malformed(message: &str) -> Error {
 mod compress {
     use zstd::stream::raw::CParameter;
 
-    use crate::compression::Level;
+    use crate::compression::level::Level;
 
     /// Compresses `bytes` as one zstd frame with its size and a checksum. Equal bytes give equal frames.
     ///

@@ -37,7 +37,7 @@ pub(super) struct Place {
 }
 
 /// A copy of a resource and one of its scopes without the profiles.
-pub(in crate::transform) fn place_of(
+pub(crate) fn place_of(
     resource: &ResourceProfiles,
     scope: Option<&ScopeProfiles>,
 ) -> ResourceProfiles {
