@@ -113,7 +113,7 @@ impl Page {
             "messages": messages.collect::<Vec<_>>(),
         });
         // A script element ends at "</script", so escape "<" in JSON.
-        let about = crate::text::json(&about, false).replace('<', "\\u003c");
+        let about = escape::json(&about.to_string()).replace('<', "\\u003c");
         let title = self.title();
         let title = escape::markup(&title);
         let mut document = format!(
