@@ -1,6 +1,7 @@
 //! The rows of reports and comparisons: one for each distinct function, file, line, address, binary or attribute value.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -9,6 +10,7 @@ use crate::look::label::AttributeText;
 use crate::look::options::{By, Options};
 use crate::model::dictionary::{Dictionary, Line};
 use crate::model::id::LocationId;
+use crate::model::row_index::RowIndex;
 
 /// Renames a function or a file before it is compared; `None` keeps the name.
 pub type Rename<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
@@ -32,7 +34,8 @@ pub(crate) struct Nodes<'a> {
     keys: Vec<Key>,
     by_key: HashMap<Key, u32, RandomState>,
     texts: Vec<Cow<'a, str>>,
-    by_text: HashMap<Cow<'a, str>, u32, RandomState>,
+    by_text: RowIndex,
+    seed: RandomState,
     /// Whether a name alone is printed if the row also has a file.
     is_short: bool,
     /// By node: how many details tell it apart from rows that would look alike.
@@ -82,7 +85,8 @@ impl<'a> Nodes<'a> {
             keys: Vec::new(),
             by_key: HashMap::default(),
             texts: Vec::new(),
-            by_text: HashMap::default(),
+            by_text: RowIndex::default(),
+            seed: RandomState::default(),
             is_short: rules.across_builds && *rules.by == By::FileFunction,
             details: Vec::new(),
         };
@@ -182,13 +186,14 @@ impl<'a> Nodes<'a> {
 
     /// The number of a text.
     fn text(&mut self, text: Cow<'a, str>) -> u32 {
-        if let Some(number) = self.by_text.get(&text) {
-            return *number;
-        }
-        let number = self.texts.len() as u32;
-        self.texts.push(text.clone());
-        self.by_text.insert(text, number);
-        number
+        let hash = self.seed.hash_one(&*text);
+        let same = |row: u32| self.texts[row as usize] == text;
+        self.by_text.find(hash, same).unwrap_or_else(|| {
+            let number = self.texts.len() as u32;
+            self.texts.push(text);
+            self.by_text.add(hash, number);
+            number
+        })
     }
 
     fn intern(&mut self, key: Key) -> u32 {
