@@ -90,7 +90,7 @@ impl<'a> SampleType<'a> {
 }
 
 /// The types of a profile. One without any has an unnamed one.
-fn types<'a>(
+pub(crate) fn types<'a>(
     profile: &'a Profile,
     dictionary: &'a Dictionary,
 ) -> impl Iterator<Item = SampleType<'a>> {

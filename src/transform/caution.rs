@@ -3,6 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
+
+use crate::model::sample_types::{Identity, types};
 use crate::model::{Profiles, SampleType};
 use crate::semconv::PPROF_PROFILE_DROP_FRAMES;
 use crate::transform::merge::Snapshots;
@@ -102,7 +106,7 @@ fn periods(profiles: &[&Profiles], kind: SampleType<'_>) -> Option<Caution> {
     if Unit::of(kind.unit).map(Unit::dimension) != Some(Dimension::Count) {
         return None;
     }
-    let (mut periods, mut better) = (BTreeMap::new(), None);
+    let mut periods = BTreeMap::new();
     for profiles in profiles {
         let dictionary = profiles.dictionary();
         let with_kind = profiles.iter().filter(|of| kind.column(of, dictionary).is_some());
@@ -118,13 +122,13 @@ fn periods(profiles: &[&Profiles], kind: SampleType<'_>) -> Option<Caution> {
                 .entry(period * known.factor())
                 .or_insert_with(|| units::label(period, unit, units::AUTO));
         }
-        let is_time =
-            |of: &SampleType<'_>| Unit::of(of.unit).map(Unit::dimension) == Some(Dimension::Time);
-        better = better.or_else(|| profiles.sample_types().into_iter().find(is_time));
     }
     if periods.len() < 2 {
         return None;
     }
+    let is_time =
+        |of: &SampleType<'_>| Unit::of(of.unit).map(Unit::dimension) == Some(Dimension::Time);
+    let better = profiles.iter().flat_map(|profiles| profiles.sample_types()).find(is_time);
     let better = better.map(|of| of.name.to_owned());
     let hint = better.iter().map(|name| format!(": {name} does")).collect::<String>();
     let periods: Vec<String> = periods.into_values().take(MOST_NAMED).collect();
@@ -139,17 +143,36 @@ fn zero(profiles: &[&Profiles], kind: SampleType<'_>) -> Option<Caution> {
     if values(profiles, kind).any(|value| value != 0) {
         return None;
     }
-    let others = profiles.iter().flat_map(|profiles| profiles.sample_types());
+    let types = profiles.iter().flat_map(|profiles| profiles.sample_types());
+    // One that measures the same, if there is one.
+    let (same, others): (Vec<_>, Vec<_>) =
+        types.partition(|of| conversion(of.unit, kind.unit).is_some());
+    let with_values = have_values(profiles);
+    let candidates = same.into_iter().chain(others);
+    let candidates = candidates.filter(|of| with_values.contains(&of.identity()));
     // Absolute values, because a difference may add up to 0.
     let sum = |of: SampleType<'_>| values(profiles, of).map(i128::abs).sum::<i128>();
-    let with_values = others.map(|of| (of, sum(of))).filter(|(_, sum)| *sum != 0);
-    // One that measures the same, if there is one.
-    let (better, sum) =
-        with_values.min_by_key(|(of, _)| conversion(of.unit, kind.unit).is_none())?;
+    let (better, sum) = candidates.map(|of| (of, sum(of))).find(|(_, sum)| *sum != 0)?;
     let SampleType { name, unit, .. } = better;
     let message =
         format!("all values of {} are 0, but {name} has {} {unit}", kind.name, grouped(sum));
     Some(Caution::Zero { message, better: name.to_owned() })
+}
+
+/// The sample types with a value other than 0.
+fn have_values<'a>(profiles: &[&'a Profiles]) -> HashSet<Identity<'a>, RandomState> {
+    let mut found = HashSet::default();
+    for profiles in profiles {
+        for profile in profiles.iter() {
+            for (column, of) in types(profile, profiles.dictionary()).enumerate() {
+                let mut values = profile.samples().iter().map(|of| profile.total(of, column));
+                if !found.contains(&of.identity()) && values.any(|value| value != 0) {
+                    found.insert(of.identity());
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The values of a sample type.

@@ -6,6 +6,7 @@ use hashbrown::HashSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::setters;
 use crate::look::{Nodes, Rename};
+use crate::model::sample_types::Identity;
 use crate::model::{Profiles, SampleType};
 use crate::output_limit::OutputLimit;
 use crate::tables::profile::covered::Covered;
@@ -212,16 +213,22 @@ pub fn common_sample_type<'a>(
 /// The sample type to compare if none is chosen: the first that both sides have of the default type of the new profiles,
 /// that of the base, and the other types of the new ones. The first one if both have none.
 fn shown<'a>(base: &[&'a Profiles], new: &[&'a Profiles]) -> Option<SampleType<'a>> {
-    let types = |side: &[&'a Profiles]| -> Vec<SampleType<'a>> {
-        side.iter().flat_map(|profiles| profiles.sample_types()).collect()
-    };
     let default = |side: &[&'a Profiles]| side.iter().find_map(|of| of.default_sample_type());
-    let known = [types(base), types(new)].map(|types| -> HashSet<_, RandomState> {
-        types.into_iter().map(SampleType::identity).collect()
+    let common = common(base, new);
+    let types = new.iter().flat_map(|profiles| profiles.sample_types());
+    let mut all = default(new).into_iter().chain(default(base)).chain(types);
+    all.find(|of| common.contains(&of.identity())).or_else(|| default(new))
+}
+
+/// The sample types that both sides have.
+pub(super) fn common<'a>(
+    base: &[&'a Profiles],
+    new: &[&'a Profiles],
+) -> HashSet<Identity<'a>, RandomState> {
+    let [base, new] = [base, new].map(|side| -> HashSet<_, RandomState> {
+        side.iter().flat_map(|of| of.sample_types()).map(SampleType::identity).collect()
     });
-    let mut all = default(new).into_iter().chain(default(base)).chain(types(new));
-    let is_common = |of: &SampleType<'_>| known.iter().all(|side| side.contains(&of.identity()));
-    all.find(is_common).or_else(|| default(new))
+    base.intersection(&new).copied().collect()
 }
 
 /// The sample type that both sides have, in the finest unit.

@@ -1,6 +1,6 @@
 //! A difference as a profile with negative values, which pprof's tools show.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{Limits, setters};
@@ -10,12 +10,12 @@ use crate::model::id::{AttributeId, StringId};
 use crate::model::lazy_box::LazyBox;
 use crate::model::profile::{Profile, ProfileId, ProfileParts, ValueType};
 use crate::model::ragged::Ragged;
-use crate::model::sample_types::Identity;
 use crate::model::value::Value;
 use crate::model::{Profiles, ResourceProfiles};
 use crate::tables::rows::interner::Interner;
 use crate::tables::rows::merge::{Remap, absorb};
 use crate::transform::diff::apportion::{apportion, scale};
+use crate::transform::diff::compare::common;
 use crate::transform::merge::{MergeOptions, Merged, Merger, place_of};
 use crate::units::{Dimension, Unit};
 
@@ -150,14 +150,12 @@ fn kinds(profile: &Profile, dictionary: &Dictionary) -> Vec<Kind> {
 
 /// Fails if the sides have no sample type in common: nothing would be subtracted from anything.
 fn check_types(base: &Profiles, new: &Profiles) -> Result<()> {
-    let [base, new] = [base, new].map(Profiles::sample_types);
-    let known: BTreeSet<Identity<'_>> = base.iter().map(|of| of.identity()).collect();
-    if base.is_empty() || new.is_empty() || new.iter().any(|of| known.contains(&of.identity())) {
+    if base.is_empty() || new.is_empty() || !common(&[base], &[new]).is_empty() {
         return Ok(());
     }
-    let [base, new] = [base, new].map(|types| {
-        let types: Vec<String> = types.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-        types.join(", ")
+    let [base, new] = [base, new].map(|side| {
+        let types = side.sample_types().into_iter().take(MOST_NAMED);
+        types.map(|of| of.to_string()).collect::<Vec<_>>().join(", ")
     });
     let message = format!(
         "the sides have no sample type in common: the base has {base}, and the new profiles {new}"
