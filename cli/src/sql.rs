@@ -10,18 +10,9 @@
 mod dialect;
 
 #[cfg(feature = "parquet")]
-use std::cell::Cell;
-#[cfg(feature = "parquet")]
-use std::collections::BTreeMap;
-#[cfg(feature = "parquet")]
 use std::path::Path;
 
 use clap::ValueEnum;
-#[cfg(feature = "parquet")]
-use otlp_profiles::Limits;
-#[cfg(feature = "parquet")]
-use otlp_profiles::columns::ProfileRow;
-
 use otlp_profiles::escape;
 
 use crate::console::{Console, Level, Line};
@@ -284,39 +275,11 @@ struct Statement<'a> {
     sample_type: Option<String>,
 }
 
-/// Returns the default sample type of a dataset of Parquet files on this machine: the most common one of its segments, or
-/// the first by name of those. Returns `None` for other datasets.
+/// Returns the default sample type of a dataset of Parquet files on this machine, of those that a statement can name.
 #[cfg(feature = "parquet")]
 fn default_type(dir: &str) -> Option<String> {
-    let root = Path::new(dir);
-    let units = dataset::is_dataset(root).then(|| dataset::units(root).ok())??;
-    let mut counts = BTreeMap::new();
-    for name in units.into_iter().take(MOST_SEGMENTS).filter_map(|unit| default_of(&unit)) {
-        *counts.entry(name).or_insert(0_u32) += 1;
-    }
-    let most = counts.iter().min_by_key(|(_, count)| std::cmp::Reverse(**count));
-    most.map(|(name, _)| name.clone())
-}
-
-/// The most segments that are read for the default sample type.
-#[cfg(feature = "parquet")]
-const MOST_SEGMENTS: usize = 100;
-
-/// The default sample type of a segment: that of its first profile, unless this has no samples.
-#[cfg(feature = "parquet")]
-fn default_of(unit: &dataset::Unit) -> Option<String> {
-    let first = Cell::new(None);
-    let is_first = |row: &ProfileRow<'_>| {
-        first.set(first.get().or(Some(row.profile_key)));
-        first.get() == Some(row.profile_key)
-    };
-    let (files, limits) = (unit.load().ok()?, Limits::file());
-    let mut restored = dataset::restored(files, &limits, is_first).ok()?;
-    if restored.profiles.iter().all(|profile| profile.samples().is_empty()) {
-        restored = dataset::restored(unit.load().ok()?, &limits, |_| true).ok()?;
-    }
-    let name = restored.profiles.default_sample_type()?.name;
-    parse_value(name).ok().filter(|name| !name.is_empty())
+    let is_value = |name: &str| !name.is_empty() && parse_value(name).is_ok();
+    dataset::default_type(Path::new(dir), is_value)
 }
 
 #[cfg(not(feature = "parquet"))]

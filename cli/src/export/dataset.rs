@@ -1,5 +1,7 @@
 //! Datasets: directories that `export` wrote, as inputs.
 
+use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,4 +83,37 @@ pub(crate) fn restored(
     select: impl Fn(&ProfileRow<'_>) -> bool,
 ) -> Result<Restored, Failure> {
     restore(files, limits, select).map_err(|error| Failure::of(&error, Exit::Input))
+}
+
+/// The most segments that are read for the default sample type.
+const MOST_SEGMENTS: usize = 100;
+
+/// Returns the default sample type of a dataset: the most common one of its segments, or the first by name of those.
+/// Segments whose type is not `wanted` do not count. Returns `None` for other paths.
+pub(crate) fn default_type(root: &Path, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let units = is_dataset(root).then(|| units(root).ok())??;
+    let mut counts = BTreeMap::new();
+    let names = units.iter().take(MOST_SEGMENTS).filter_map(Unit::default_type);
+    for name in names.filter(|name| wanted(name)) {
+        *counts.entry(name).or_insert(0_u32) += 1;
+    }
+    let most = counts.into_iter().min_by_key(|(_, count)| Reverse(*count));
+    most.map(|(name, _)| name)
+}
+
+impl Unit {
+    /// The default sample type: that of the first profile, unless this has no samples.
+    fn default_type(&self) -> Option<String> {
+        let first = Cell::new(None);
+        let is_first = |row: &ProfileRow<'_>| {
+            first.set(first.get().or(Some(row.profile_key)));
+            first.get() == Some(row.profile_key)
+        };
+        let (files, limits) = (self.load().ok()?, Limits::file());
+        let mut restored = restored(files, &limits, is_first).ok()?;
+        if restored.profiles.iter().all(|profile| profile.samples().is_empty()) {
+            restored = self::restored(self.load().ok()?, &limits, |_| true).ok()?;
+        }
+        restored.profiles.default_sample_type().map(|of| of.name.to_owned())
+    }
 }
