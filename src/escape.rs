@@ -149,6 +149,9 @@ const COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
 /// Escapes the bracket of commands.
 fn without_commands<'a>(mut text: Cow<'a, str>, bracket: &str) -> Cow<'a, str> {
+    if !text.contains("##") {
+        return text;
+    }
     for command in COMMANDS {
         if text.contains(command) {
             text = text.replace(command, &command.replace('[', bracket)).into();

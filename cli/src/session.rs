@@ -130,12 +130,11 @@ impl<'a> Session<'a> {
             self.has_unmatched |= failure.is_unmatched;
             self.note_skipped(&input.name(), failure);
             let name = input.name();
-            let (key, why) = match failure.is_unmatched {
-                true => ("unmatched", &failure.message[..]),
-                false => ("skipped", "holds no profile and was skipped"),
+            let (key, message) = match failure.is_unmatched {
+                true => ("unmatched", format!("{name}: {}", failure.message)),
+                false => ("skipped", format!("{name} holds no profile and was skipped")),
             };
-            let colon = if failure.is_unmatched { ":" } else { "" };
-            self.notices.warn(key, &name, || format!("{name}{colon} {why}"));
+            self.notices.warn(key, &name, || message);
         }
         is_skipped
     }
