@@ -78,8 +78,7 @@ impl Page<'_> {
             ),
             DiffMode::Normalized => {
                 let [base, new] = totals.map(|total| value(total, unit));
-                let head = format!("{sample_type}: {base} before, {new} after, scaled to {base}");
-                return shown(&head);
+                return format!("{sample_type}: {base} before, {new} after, scaled to {base}");
             }
             _ => (totals.map(|total| value(total, unit)), totals.map(|total| total as f64)),
         };
